@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# make            build/tmigr
+# make demo       install what is missing, build, and do the main job here
+# make check      install what is missing, and run all the tests
+# make static     build/static/tmigr, one file that runs anywhere
+# make bench      measure this tool beside its peers
+#
+# V=1 shows commands; SANITIZE=1 builds into build-asan with ASan and UBSan;
+# WERROR=1 makes warnings errors.
+
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+SANITIZE ?= 0
+WERROR ?= 0
+V ?= 0
+ifeq ($(SANITIZE),1)
+B ?= build-asan
+else
+B ?= build
+endif
+Q := $(if $(filter 1,$(V)),,@)
+msg = $(if $(filter 1,$(V)),,@printf '  %-8s%s\n' $(1) $(2))
+
+CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+PKG_CONFIG ?= pkg-config
+LLVM_STRIP ?= $(firstword $(shell command -v llvm-strip llvm-strip-14 2>/dev/null) llvm-strip)
+
+PACKAGES := libbpf libtracefs libtraceevent jansson libzstd
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1)
+
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra -Wshadow -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -I$(B) \
+	$(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null) -MMD -MP $(CFLAGS)
+LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
+ifeq ($(SANITIZE),1)
+ALL_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=address,undefined
+endif
+ifeq ($(STATIC),1)
+LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null)
+LDFLAGS += -static
+endif
+
+# The BPF object needs no header of the machine it is built on but libbpf's and
+# the kernel's uapi; the multiarch folder holds asm/types.h.
+BPF_TARGET_ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/')
+BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g $(WARN) -D__TARGET_ARCH_$(BPF_TARGET_ARCH) -Iinclude -Ibpf \
+	-I/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
+
+LIB_OBJ := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/*.c))
+TOOL_OBJ := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/*.c))
+BPF_SKEL := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
+UNIT := $(patsubst tests/unit/test_%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+TEST_LIB_OBJ := $(patsubst tests/lib/%.c,$(B)/tests/lib/%.o,$(wildcard tests/lib/*.c))
+TEST_PROGS := $(patsubst tests/programs/%.c,$(B)/tests/programs/%,$(wildcard tests/programs/*.c))
+BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
+
+.PHONY: all
+all: $(B)/tmigr
+
+.PHONY: build-all
+build-all: all $(UNIT) $(TEST_PROGS) $(BENCH)
+
+$(B)/tmigr: $(TOOL_OBJ) $(B)/libtmigr.a
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/libtmigr.a: $(LIB_OBJ)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(B)/%.o: %.c | $(BPF_SKEL)
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -DTMIGR_VERSION='"$(VERSION)"' -c -o $@ $<
+
+$(B)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard include/tmigr/rec.h include/tmigr/maps.h)
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+	$(Q)$(LLVM_STRIP) -g $@
+
+$(B)/%.skel.h: $(B)/%.bpf.o
+	$(call msg,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst .,_,$*)_bpf > $@
+
+$(B)/tests/unit/%: $(B)/tests/unit/test_%.o $(TEST_LIB_OBJ) $(B)/libtmigr.a
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka -lm
+
+$(B)/tests/programs/%: $(B)/tests/programs/%.o $(TEST_LIB_OBJ) $(B)/libtmigr.a
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka -lm
+
+$(B)/bench/%: $(B)/bench/%.o $(B)/libtmigr.a
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lm
+
+.PHONY: static
+static:
+	$(Q)$(MAKE) STATIC=1 B=build/static CFLAGS='-O2' build/static/tmigr
+	$(Q)strip build/static/tmigr
+
+.PHONY: deps demo check check-only bench
+deps:
+	$(Q)scripts/install-deps
+
+demo: deps
+	$(Q)$(MAKE) all
+	$(Q)scripts/demo $(B)/tmigr
+
+# The whole suite twice: the ordinary build, then ASan+UBSan.
+check: deps
+	$(Q)$(MAKE) build-all
+	$(Q)$(MAKE) SANITIZE=1 build-all
+	$(Q)tests/run-all build build-asan
+
+# One build's suite, nothing installed: make check-only [SANITIZE=1] [T='tests/cli/*.t']
+check-only: build-all
+	$(Q)tests/run-all $(B)
+
+bench: deps
+	$(Q)$(MAKE) build-all
+	$(Q)bench/run $(B)
+
+.PHONY: clean
+clean:
+	$(Q)rm -rf build build-asan
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

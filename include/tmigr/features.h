@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the running kernel and this user can do: the BTF look-ups that decide
+ * which BPF programs are loaded, and the list that `tmigr doctor` prints.
+ */
+#ifndef TMIGR_FEATURES_H
+#define TMIGR_FEATURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tmigr/err.h"
+#include "tmigr/topology.h"
+
+/* Tracepoints the product can use; names as in the kernel. */
+enum tmigr_tp {
+	TMIGR_TP_CPU_IDLE,
+	TMIGR_TP_CPU_IDLE_MISS,
+	TMIGR_TP_GROUP_SET_CPU_ACTIVE,
+	TMIGR_TP_GROUP_SET_CPU_INACTIVE,
+	TMIGR_TP_CPU_ACTIVE,
+	TMIGR_TP_CPU_IDLE_EVENT, /* tmigr_cpu_idle */
+	TMIGR_TP_CPU_NEW_TIMER,
+	TMIGR_TP_CPU_NEW_TIMER_IDLE,
+	TMIGR_TP_HANDLE_REMOTE,
+	TMIGR_TP_HANDLE_REMOTE_CPU,
+	TMIGR_TP_CONNECT_CPU_PARENT,
+	TMIGR_TP_CONNECT_CHILD_PARENT,
+	TMIGR_TP_GROUP_SET,
+	TMIGR_TP_CPU_ONLINE,	  /* up to v6.18 */
+	TMIGR_TP_CPU_OFFLINE,
+	TMIGR_TP_CPU_AVAILABLE,	  /* since v6.19, and some stable series */
+	TMIGR_TP_CPU_UNAVAILABLE,
+	TMIGR_TP_CPUHP_ENTER,
+	TMIGR_TP_CPUHP_EXIT,
+	TMIGR_TPS
+};
+
+struct tmigr_features {
+	bool btf;		 /* kernel BTF readable */
+	/* Per tracepoint: -1 not in this kernel; else 0.  For those with a
+	 * struct argument: its position among the raw arguments (the connect
+	 * events' moved in v7.2). */
+	int tp_arg[TMIGR_TPS];
+	bool tmigr;		 /* the events that the model needs are there */
+	bool ksym_tmigr_cpu;	 /* address in /proc/kallsyms, type in BTF */
+	bool ksym_runqueues;
+};
+
+/* Name of a tracepoint as the kernel has it ("tmigr_cpu_idle"). */
+const char *tmigr_tp_name(enum tmigr_tp tp);
+
+/*
+ * Reads kernel BTF (@btf_path NULL: the running kernel's) and kallsyms
+ * (@kallsyms_path NULL: /proc/kallsyms).  Never fails for a missing feature;
+ * -ENOMEM or a damaged BTF file only.
+ */
+int tmigr_features_probe(const char *btf_path, const char *kallsyms_path,
+			 struct tmigr_features *ret, struct tmigr_err *err);
+
+/* ---- doctor ---- */
+enum tmigr_check_state { TMIGR_CHECK_OK, TMIGR_CHECK_NOTE, TMIGR_CHECK_FAIL };
+
+struct tmigr_check {
+	const char *name;	    /* "tmigr-tracepoints": stable, for scripts */
+	enum tmigr_check_state state;
+	char text[256];		    /* what was found */
+	char remedy[256];	    /* what to do; "" when nothing */
+};
+
+/* Runs all checks against the running kernel and user.  *@ret_checks owned by
+ * the caller (free).  Returns the number of FAILs (0: the main job works), or
+ * a negative errno. */
+int tmigr_doctor(struct tmigr_check **ret_checks, size_t *ret_n);
+
+#endif

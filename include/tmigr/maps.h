@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Layout of the BPF maps and globals that user space reads: shared by bpf/ and
+ * lib/live*.c, by nobody else.  Fixed-size types only.
+ *
+ * Window edges.  User space announces an edge E (a CLOCK_MONOTONIC instant a
+ * little in the future) in `tmigr_edge_ns`.  The first event of a CPU at or
+ * after E copies `cur` to `edge` before it counts: `edge` holds the CPU's
+ * cumulative figures as they were at its last event before E, and the open
+ * interval (slot, since) is closed at E by arithmetic.  A CPU silent since E
+ * has not copied yet: then `cur` is what `edge` would be.  Either way the
+ * figures are exact at E, and no CPU is woken.  A handler reads the clock
+ * first and the edge after it, so one that misses the announcement has a time
+ * before E.
+ *
+ * `seq` is odd while a handler writes.  A reader takes two copies by two
+ * syscalls; equal even seq in both means nothing was written in between.
+ */
+#ifndef TMIGR_MAPS_H
+#define TMIGR_MAPS_H
+
+#include "tmigr/rec.h"
+
+struct tmigr_slot_totals {
+	__u64 time_ns;
+	__u64 entries;
+	__u64 above;
+	__u64 below;
+	__u32 hist[TMIGR_HIST_BUCKETS];
+};
+
+struct tmigr_totals {
+	__u64 since_ns;	      /* start of the open interval */
+	__u32 slot;	      /* TMIGR_SLOT_* it is in */
+	__u32 since_known;    /* its start was seen (counts in the histogram) */
+	__u64 lost;	      /* records that found no room */
+	__u64 records;	      /* records written */
+	__u64 events;	      /* handlers run */
+	struct tmigr_slot_totals slots[TMIGR_SLOTS];
+};
+
+/* Value of the per-CPU array `cpus`, one entry. */
+struct tmigr_cpu_value {
+	__u64 seq;
+	__u64 edge_ns;	      /* the edge that `edge` is for */
+	__u64 first_ns;	      /* first cpu_idle event ever seen, 0 none yet */
+	__u32 first_type;     /* TMIGR_REC_IDLE_ENTER, _EXIT, CPU_ONLINE ... */
+	__u32 check_duty;     /* tmigr_handle_remote ran since the last idle entry */
+	__u64 tmc;	      /* struct tmigr_cpu * of this CPU, 0 not seen yet */
+	__u64 lost_since_ns;  /* first record lost since the last success, 0 none */
+	__u64 lost_since_n;
+	struct tmigr_totals cur;
+	struct tmigr_totals edge;
+};
+
+/* Key and value of the hash `remote`: exact counts per edge interval. */
+struct tmigr_remote_key {
+	__u64 edge_ns;	      /* the last edge before the expiry, 0 before any */
+	__u32 executor;
+	__u32 target;
+	__u32 woke_slot;      /* state the executor was woken from, or
+			       * TMIGR_SLOTS: none */
+	__u32 pad;
+};
+
+/* Entry of the array that the snapshot program fills, one per possible CPU. */
+#define TMIGR_SNAP_LEVELS 10 /* the kernel's own bound on levels is below it:
+			      * 8 children a group, 32-bit CPU numbers */
+struct tmigr_snap_group {
+	__u64 group;	      /* 0: end of the path */
+	__u64 parent;
+	__u64 next_expiry;
+	__u32 word;
+	__s32 node;
+	__u8 level;
+	__u8 mask;
+	__u16 pad;
+	__u32 num_children;
+};
+
+struct tmigr_snap_cpu {
+	__u64 t_ns;	      /* when it was read */
+	__u64 wakeup;
+	__u64 next_expiry;    /* cpuevt.nextevt.expires */
+	__u8 valid;	      /* cpuevt.cpu confirmed */
+	__u8 available;
+	__u8 idle;
+	__u8 mask;
+	__u8 rq_valid;
+	__u8 rq_idle;	      /* the idle task runs */
+	__u8 pad[2];
+	char state_name[16];  /* of rq->idle_state, "" when NULL */
+	struct tmigr_snap_group path[TMIGR_SNAP_LEVELS];
+};
+
+#endif

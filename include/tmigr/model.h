@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The model: hierarchy, state words, idle states, and the laws that the figures
+ * obey.  Pure: no I/O, no clock, no global.  Records go in (rec.h), figures
+ * and segments come out.
+ *
+ * Laws (each one a test):
+ *  1. per CPU: running + every idle state + offline + unknown = window, in ns
+ *  2. per root: held + hand-over + duty + free + unknown = window, in ns
+ *  3. a group's accepted updates and its seq distance agree; otherwise the lost
+ *     updates are counted and the time they blur is unknown
+ *  5. another delivery order of the same records (per-CPU order kept) gives the
+ *     same result
+ */
+#ifndef TMIGR_MODEL_H
+#define TMIGR_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tmigr/rec.h"
+#include "tmigr/topology.h"
+
+struct tmigr_model;
+
+/* Who has the migrator of a root. */
+enum tmigr_regime {
+	TMIGR_HELD,	/* a CPU holds it */
+	TMIGR_HANDOVER, /* a group below the root says "none" while its parent
+			 * still points at it */
+	TMIGR_DUTY,	/* nobody; an idle CPU is armed for the first timer */
+	TMIGR_FREE,	/* nobody, and no global timer pending */
+	TMIGR_UNKNOWN,	/* lost records, or not learnt yet */
+	TMIGR_REGIMES
+};
+
+/* A maximal interval of one root with the same regime and holder. */
+struct tmigr_segment {
+	unsigned int root;  /* index into tmigr_result.roots */
+	enum tmigr_regime regime;
+	int cpu;	    /* the holder under TMIGR_HELD, else -1 */
+	__u64 start_ns;	    /* CLOCK_MONOTONIC */
+	__u64 end_ns;
+};
+
+struct tmigr_model_cfg {
+	/* Borrowed; must outlive the model. CPUs in the records that are not
+	 * in it are counted as lost knowledge (unknown), never a crash. */
+	const struct tmigr_topology *topo;
+	/* Window start; records before it set the state and count nothing. */
+	__u64 start_ns;
+	/* Called for each finished segment in time order per root; optional. */
+	void (*segment)(void *arg, const struct tmigr_segment *seg);
+	void *arg;
+};
+
+/*
+ * An update of a group that arrives later than this after a later update of the
+ * same group counts as lost.  Records are held back in the model for that
+ * long, so the model's present is tmigr_model_advance()'s time minus this.
+ */
+#define TMIGR_LOOKAHEAD_NS 100000000ULL
+
+/* 0 or -ENOMEM; the model is owned by the caller (tmigr_model_free). */
+int tmigr_model_new(const struct tmigr_model_cfg *cfg, struct tmigr_model **ret);
+void tmigr_model_free(struct tmigr_model *m);
+
+/*
+ * Takes @n records, in any order across CPUs; of one CPU (`cpu` field and
+ * kernel-event types) in the order they were recorded.  0, -ENOMEM, or -EINVAL
+ * for a record that no source can make (unknown type).
+ */
+int tmigr_model_feed(struct tmigr_model *m, const struct tmigr_rec *recs,
+		     size_t n);
+
+/* The caller will feed no further record with t_ns < @watermark_ns. */
+int tmigr_model_advance(struct tmigr_model *m, __u64 watermark_ns);
+
+/* Ends the window: everything fed is processed, records at or after @end_ns
+ * other than snapshots are ignored. Called once. */
+int tmigr_model_finish(struct tmigr_model *m, __u64 end_ns);
+
+/* ---- figures; valid after tmigr_model_finish(), owned by the model ---- */
+
+struct tmigr_cpu_figures {
+	unsigned int cpu;
+	__u64 time_ns[TMIGR_SLOTS];
+	__u64 entries[TMIGR_SLOTS]; /* cpu_idle enter events in the window */
+	__u64 above[TMIGR_SLOTS];   /* cpu_idle_miss, by state */
+	__u64 below[TMIGR_SLOTS];
+	/* Intervals that ended in the window and whose start was seen (it may
+	 * lie before the window), full length. */
+	__u64 hist[TMIGR_SLOTS][TMIGR_HIST_BUCKETS];
+};
+
+struct tmigr_holder {
+	unsigned int cpu;
+	__u64 held_ns;
+	__u64 holdings;	      /* maximal intervals of uninterrupted holding */
+	__u64 longest_ns;
+	__u64 slot_ns[TMIGR_SLOTS]; /* what the CPU was in while it held */
+	/* Part of held_ns in which a CPU of a lower class under the same root
+	 * was tmigr-active, and in which that could not be known. */
+	__u64 avoidable_ns;
+	__u64 avoidable_unknown_ns;
+};
+
+struct tmigr_root_figures {
+	unsigned int group;   /* index into tmigr_hierarchy.groups */
+	__u64 regime_ns[TMIGR_REGIMES];
+	size_t n_holders;     /* CPUs that held at all, ascending */
+	struct tmigr_holder *holders;
+};
+
+/* Remote expiries: tmigr_handle_remote_cpu, executor on behalf of target. */
+struct tmigr_remote {
+	unsigned int executor;
+	unsigned int target;
+	__u64 count;
+	/* Of count: the first remote expiry after an idle interval of the
+	 * executor which the idle task went on to run, so that the interval
+	 * ended for it; by the state it had been in (slot). */
+	__u64 woke[TMIGR_SLOTS];
+};
+
+struct tmigr_result {
+	__u64 start_ns, end_ns;
+	size_t n_cpus;	      /* as in the topology */
+	struct tmigr_cpu_figures *cpus;
+	size_t n_roots;	      /* by the lowest CPU below them */
+	struct tmigr_root_figures *roots;
+	size_t n_remote;      /* ascending by (executor, target) */
+	struct tmigr_remote *remote;
+	__u64 lost_records;   /* sum of LOST */
+	__u64 lost_updates;   /* by seq distance */
+	__u64 late_updates;   /* arrived too late to be used (counted lost) */
+	__u64 records;	      /* kernel events processed inside the window */
+};
+
+const struct tmigr_result *tmigr_model_result(const struct tmigr_model *m);
+
+/* ---- the hierarchy at the model's present; for tree and top ---- */
+
+struct tmigr_group_view {
+	char name[24];	  /* "GRP0:1": level, number by lowest CPU */
+	int parent;	  /* index, or -1: a root */
+	unsigned int level;
+	__u8 mask;	  /* in the parent */
+	int node;	  /* NUMA, -1 across nodes */
+	bool known;	  /* word is valid */
+	__u32 word;
+	size_t n_cpus;	  /* below it, all levels */
+};
+
+struct tmigr_cpu_view {
+	unsigned int cpu;
+	int group;	  /* level-0 group index; -1 not in the hierarchy or not
+			   * learnt yet */
+	__u8 mask;
+	bool learnt;	  /* its place is known */
+	bool available;
+	int active;	  /* tmigr-active: 1, 0, or -1 unknown */
+	unsigned int slot;    /* what it is in */
+	__u64 wakeup_ns;  /* duty; TMIGR_KTIME_MAX none */
+	bool wakeup_known;
+};
+
+struct tmigr_root_view {
+	unsigned int group;
+	enum tmigr_regime regime;
+	int cpu;	  /* holder, or -1 */
+};
+
+struct tmigr_hierarchy {
+	size_t n_groups;  /* by level from the top, then by lowest CPU */
+	struct tmigr_group_view *groups;
+	size_t n_cpus;	  /* as in the topology */
+	struct tmigr_cpu_view *cpus;
+	size_t n_roots;
+	struct tmigr_root_view *roots;
+};
+
+/* A copy, owned by the caller (tmigr_hierarchy_free).  0 or -ENOMEM. */
+int tmigr_model_hierarchy(const struct tmigr_model *m,
+			  struct tmigr_hierarchy **ret);
+void tmigr_hierarchy_free(struct tmigr_hierarchy *h);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report.  There is one representation of it: a JSON object (schema
+ * "tmigr-report", version 1, documented in docs/report-schema.md).  The text,
+ * the CSV files and the run directory are views of that object, so `tmigr
+ * report` of a run directory, of a recording, and the live run print the same
+ * bytes.
+ */
+#ifndef TMIGR_REPORT_H
+#define TMIGR_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "tmigr/err.h"
+#include "tmigr/model.h"
+#include "tmigr/topology.h"
+#include "tmigr/totals.h"
+
+#define TMIGR_REPORT_SCHEMA_VERSION 1
+
+struct tmigr_report_input {
+	const struct tmigr_topology *topo;
+	const struct tmigr_model *model;	   /* finished */
+	const struct tmigr_window_totals *totals;  /* NULL: timeline only (a
+						    * recording that was cut) */
+	/* Object with what the figures don't hold, copied to the report as it
+	 * is: "tool", "kernel", "machine", "command" (array), "exit_status",
+	 * "start_time" (ISO 8601), "interrupted", "partial" (text or absent),
+	 * "timer_migration_hierarchy" (false: kernel without it). */
+	const json_t *info;
+};
+
+/* New reference, or NULL (no memory). */
+json_t *tmigr_report_build(const struct tmigr_report_input *in);
+
+/* Checks that @report has the shape the views need.  -EINVAL names the place. */
+int tmigr_report_check(const json_t *report, struct tmigr_err *err);
+
+/* The text that a user reads (design.md §9).  Plain, no colour, at most 100
+ * columns where names allow.  0 or a negative errno from writing. */
+int tmigr_report_text(const json_t *report, FILE *out);
+
+/* CSV views, one header line, RFC 4180 quoting.  0 or negative errno. */
+int tmigr_report_csv_residency(const json_t *report, FILE *out);
+int tmigr_report_csv_migrator(const json_t *report, FILE *out);
+int tmigr_report_csv_remote(const json_t *report, FILE *out);
+/* One row of migrator-segments.csv; @report_root_name "GRP1:0". */
+int tmigr_report_csv_segments_head(FILE *out);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The run directory (design.md §8): run.json, report.json, residency.csv,
+ * migrator.csv, migrator-segments.csv, remote.csv, hierarchy.json, stdout and
+ * stderr of the command, events.tmr under --record.
+ *
+ * Every file is written to a temporary name in the directory and renamed when
+ * whole.  run.json is there from the first moment with "state": "running" and
+ * becomes "complete" or "interrupted" at the end.
+ */
+#ifndef TMIGR_RUNDIR_H
+#define TMIGR_RUNDIR_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "tmigr/err.h"
+#include "tmigr/model.h"
+
+struct tmigr_rundir;
+
+/*
+ * Makes the directory (parents too).  -EEXIST when it is there and not empty,
+ * unless @force, which replaces the files of an earlier run and touches no
+ * others; -EACCES, -ENOSPC ... from the system.  @run is the first run.json.
+ */
+int tmigr_rundir_create(const char *path, bool force, const json_t *run,
+			struct tmigr_rundir **ret, struct tmigr_err *err);
+
+/* Path of a file inside (owned by the caller, free), for the recording and the
+ * command's output; the name gets its temporary suffix until finish. */
+char *tmigr_rundir_temp(struct tmigr_rundir *d, const char *name);
+
+/* Segment callback for tmigr_model_cfg (arg = the struct tmigr_rundir). */
+void tmigr_rundir_segment(void *d, const struct tmigr_segment *seg);
+
+/*
+ * Writes the views of @report and the final run.json (@run with "state" set),
+ * renames everything into place.  On error nothing half-written stays under a
+ * final name, and run.json says "interrupted".
+ */
+int tmigr_rundir_finish(struct tmigr_rundir *d, const json_t *run,
+			const json_t *report, struct tmigr_err *err);
+/* Frees; without finish before it, marks the run as interrupted. */
+void tmigr_rundir_close(struct tmigr_rundir *d);
+
+/*
+ * The report of a run directory.  New reference in *@ret.  -ENOENT: no run
+ * directory; -ENODATA: the run was interrupted (the message names the recording
+ * to use instead, if there is one).
+ */
+int tmigr_rundir_report(const char *path, json_t **ret, struct tmigr_err *err);
+
+#endif
