@@ -60,8 +60,10 @@ void tree_state_name(const struct tmigr_tree *t, size_t cpu, char *text, size_t 
 		snprintf(text, size, "unknown");
 	else if (state < topo->n_states)
 		snprintf(text, size, "%s", topo->states[state].name);
+	else if (!topo->n_states && state < 2)
+		snprintf(text, size, "%s", state ? "default idle" : "poll");
 	else
-		snprintf(text, size, "state %u", state);
+		snprintf(text, size, "state%u", state);
 }
 
 const char *tree_tmigr_name(const struct tmigr_tree *t, size_t cpu)

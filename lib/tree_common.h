@@ -30,7 +30,7 @@ enum tree_place tree_place(const struct tmigr_tree *t, size_t cpu);
 /* CPUs whose place is known, of those that should have one. */
 void tree_seen(const struct tmigr_tree *t, size_t *ret_seen, size_t *ret_of);
 
-/* "running", "WFI", "state 1" (no driver names it), "offline", "unknown". */
+/* "running", "WFI", "default idle" (no driver), "offline", "unknown". */
 void tree_state_name(const struct tmigr_tree *t, size_t cpu, char *text, size_t size);
 
 /* "active", "idle", "unknown", or "offline" / "isolated" / "left". */

@@ -103,7 +103,7 @@ json_t *tmigr_tree_json(const struct tmigr_tree *t)
 	size_t seen, of;
 
 	tree_seen(t, &seen, &of);
-	return json_pack("{ss si sI si si so so so}", "schema", "tmigr-tree", "schema_version",
+	return json_pack("{ss si sI si si so so so}", "schema", "tmigr-tree", "version",
 			 TREE_SCHEMA_VERSION, "time_ns", (json_int_t)t->now_ns, "cpus_seen",
 			 (int)seen, "cpus_expected", (int)of, "roots",
 			 list_json(t, t->h->n_roots, root_json), "groups",

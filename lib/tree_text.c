@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The hierarchy as text: one line a group, one line a CPU. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ struct text {
 	FILE *out;
 	int cpu_width; /* strokes and name */
 	int class_width, capacity_width, tmigr_width, state_width;
+	int pad; /* blanks due before anything else comes on the line */
 };
 
 /* The way from the root to a line: what is drawn in front of it. */
@@ -77,7 +79,25 @@ static int print_indent(struct text *x, const struct indent *in, bool innermost)
 	return columns + STROKE_COLUMNS;
 }
 
-static void print_timer(struct text *x, const char *what, const char *separator, __u64 at_ns)
+/* A further item on the line; blanks come before one, never at a line's end. */
+static void __attribute__((format(printf, 2, 3))) print_item(struct text *x, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(x->out, "%*s  ", x->pad, "");
+	x->pad = 0;
+	va_start(ap, fmt);
+	vfprintf(x->out, fmt, ap);
+	va_end(ap);
+}
+
+static void end_line(struct text *x)
+{
+	x->pad = 0;
+	fputc('\n', x->out);
+}
+
+static void print_timer(struct text *x, const char *what, __u64 at_ns)
 {
 	char in[32];
 
@@ -85,10 +105,9 @@ static void print_timer(struct text *x, const char *what, const char *separator,
 		return;
 	tree_in(x->t, at_ns, in, sizeof(in));
 	if (at_ns >= TMIGR_KTIME_MAX)
-		fprintf(x->out, "%sno %s", separator, what);
+		print_item(x, "no %s", what);
 	else
-		fprintf(x->out, "%s%s %s%s", separator, what, at_ns > x->t->now_ns ? "in " : "",
-			in);
+		print_item(x, "%s %s%s", what, at_ns > x->t->now_ns ? "in " : "", in);
 }
 
 static bool is_migrator(const struct tmigr_tree *t, size_t cpu)
@@ -108,17 +127,18 @@ static void print_cpu(struct text *x, size_t cpu, const struct indent *in)
 	columns = print_indent(x, in, true);
 	snprintf(name, sizeof(name), "CPU %u", topo->cpu);
 	tree_state_name(x->t, cpu, state, sizeof(state));
-	fprintf(x->out, "%-*s  %-*s %*u  %-*s  %-*s", x->cpu_width - columns, name, x->class_width,
+	fprintf(x->out, "%-*s  %-*s %*u  %-*s  %s", x->cpu_width - columns, name, x->class_width,
 		x->t->topo->classes[topo->class_idx].name, x->capacity_width, topo->capacity,
-		x->tmigr_width, tree_tmigr_name(x->t, cpu), x->state_width, state);
-	print_timer(x, "timer", "  ", tree_cpu_expiry(x->t, cpu));
+		x->tmigr_width, tree_tmigr_name(x->t, cpu), state);
+	x->pad = x->state_width - (int)strlen(state);
+	print_timer(x, "timer", tree_cpu_expiry(x->t, cpu));
 	if (c->active == 0 && c->wakeup_known && c->wakeup_ns && c->wakeup_ns < TMIGR_KTIME_MAX)
-		print_timer(x, "wakeup duty", "  ", c->wakeup_ns);
+		print_timer(x, "wakeup duty", c->wakeup_ns);
 	if (tree_is_global(x->t, cpu))
-		fprintf(x->out, "  %sglobal migrator", x->s->mark);
+		print_item(x, "%sglobal migrator", x->s->mark);
 	else if (is_migrator(x->t, cpu))
-		fprintf(x->out, "  %smigrator", x->s->mark);
-	fputc('\n', x->out);
+		print_item(x, "%smigrator", x->s->mark);
+	end_line(x);
 }
 
 static void print_group(struct text *x, size_t group, const struct indent *in)
@@ -129,17 +149,17 @@ static void print_group(struct text *x, size_t group, const struct indent *in)
 	print_indent(x, in, true);
 	fputs(g->name, x->out);
 	if (g->node >= 0)
-		fprintf(x->out, "  node %d", g->node);
+		print_item(x, "node %d", g->node);
 	if (m.cpu >= 0)
-		fprintf(x->out, "  migrator CPU %u", x->t->h->cpus[m.cpu].cpu);
+		print_item(x, "migrator CPU %u", x->t->h->cpus[m.cpu].cpu);
 	else if (m.group >= 0)
-		fprintf(x->out, "  migrator %s", x->t->h->groups[m.group].name);
+		print_item(x, "migrator %s", x->t->h->groups[m.group].name);
 	else
-		fprintf(x->out, "  migrator %s", m.known ? "none" : "unknown");
-	print_timer(x, "timer", "  ", tree_group_expiry(x->t, group));
+		print_item(x, "migrator %s", m.known ? "none" : "unknown");
+	print_timer(x, "timer", tree_group_expiry(x->t, group));
 	if (g->parent >= 0 && tree_migrator(x->t, (size_t)g->parent).group == (int)group)
-		fprintf(x->out, "  %smigrator", x->s->mark);
-	fputc('\n', x->out);
+		print_item(x, "%smigrator", x->s->mark);
+	end_line(x);
 }
 
 /* Children of a group are groups or CPUs; *@at goes on behind the one returned. */
