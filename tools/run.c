@@ -166,20 +166,27 @@ static int parse(struct run_opts *o, int argc, char **argv)
 static int start_command(struct session *s, struct child *child, const struct signals *sig)
 {
 	const struct run_opts *o = s->opts;
-	int files[2] = {-1, -1};
+	struct child_setup setup = {
+		.command = o->command,
+		.signals = sig,
+		.housekeeping = &s->housekeeping,
+		.files = {-1, -1},
+		.out_to_err = o->json,
+	};
 
 	if (!o->command)
 		return 0;
 	if (s->dir) {
-		files[0] = session_output_file(s, "stdout");
-		files[1] = files[0] < 0 ? -1 : session_output_file(s, "stderr");
-		if (files[1] < 0) {
-			if (files[0] >= 0)
-				close(files[0]);
+		setup.files[0] = session_output_file(s, "stdout");
+		if (setup.files[0] < 0)
+			return TMIGR_EXIT_ERROR;
+		setup.files[1] = session_output_file(s, "stderr");
+		if (setup.files[1] < 0) {
+			close(setup.files[0]);
 			return TMIGR_EXIT_ERROR;
 		}
 	}
-	return child_start(child, o->command, sig, files, o->json);
+	return child_start(child, &setup);
 }
 
 /* The window, then the command in it.  When one cannot be, nothing stays in DIR. */

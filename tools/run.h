@@ -21,6 +21,7 @@
 #include <linux/types.h>
 
 #include "args.h"
+#include "tmigr/housekeeping.h"
 #include "tmigr/live.h"
 #include "tmigr/model.h"
 #include "tmigr/recording.h"
@@ -68,15 +69,21 @@ struct signals {
 
 int signals_take(struct signals *s);
 
+/* What the command starts with. */
+struct child_setup {
+	char **command;
+	const struct signals *signals;
+	const struct tmigr_housekeeping *housekeeping;
+	int files[2];	 /* copies of its outputs, the child's from then on; -1: none */
+	bool out_to_err; /* its standard output goes to standard error */
+};
+
 void child_init(struct child *c);
 /*
- * Starts @command.  With @files >= 0 its outputs are copied there (the files
- * become the child's).  @out_to_err: its standard output goes to stderr.
  * 0 when the command runs; else the exit code (126, 127, 1), with the error
  * told.
  */
-int child_start(struct child *c, char **command, const struct signals *s, const int files[2],
-		bool out_to_err);
+int child_start(struct child *c, const struct child_setup *setup);
 void child_kill(const struct child *c, int sig);
 /* True when it has ended (and once more each time it is asked). */
 bool child_reap(struct child *c);
@@ -105,9 +112,10 @@ struct session {
 	struct tmigr_window_totals *totals;
 	json_t *info;
 	__u64 start_ns, end_ns;
-	__u64 lost;	  /* records, so far */
-	int housekeeping; /* CPU, -1: not pinned */
-	int failed;	  /* exit code of what went wrong on the way, 0 nothing */
+	__u64 lost; /* records, so far */
+	int cpu;    /* where the tool runs, -1: not pinned */
+	struct tmigr_housekeeping housekeeping;
+	int failed; /* exit code of what went wrong on the way, 0 nothing */
 	bool rec_begun;
 };
 

@@ -59,21 +59,21 @@ static void close_fd(int *fd)
 }
 
 /* The new process: gives back what the tool took, and becomes the command. */
-static void become(char **command, const struct signals *s, const int outputs[2], bool out_to_err,
-		   int report)
+static void become(const struct child_setup *setup, const int outputs[2], int report)
 {
+	const struct signals *s = setup->signals;
 	int err;
 
 	if (outputs[0] >= 0 && (dup2(outputs[0], 1) < 0 || dup2(outputs[1], 2) < 0))
 		goto fail;
-	if (outputs[0] < 0 && out_to_err && dup2(2, 1) < 0)
+	if (outputs[0] < 0 && setup->out_to_err && dup2(2, 1) < 0)
 		goto fail;
-	tmigr_housekeeping_undo();
+	tmigr_housekeeping_undo(setup->housekeeping);
 	sigaction(SIGPIPE, &s->pipe, NULL);
 	sigaction(SIGINT, &s->intr, NULL);
 	sigaction(SIGTERM, &s->term, NULL);
 	sigprocmask(SIG_SETMASK, &s->mask, NULL);
-	execvp(command[0], command);
+	execvp(setup->command[0], setup->command);
 fail:
 	err = errno;
 	if (write(report, &err, sizeof(err)) != sizeof(err))
@@ -113,7 +113,7 @@ static int explain(const char *name, int err)
 }
 
 /* Pipes for the command's two outputs; *@outputs are its ends. */
-static int make_pipes(struct child *c, const int files[2], bool out_to_err, int outputs[2])
+static int make_pipes(struct child *c, const struct child_setup *setup, int outputs[2])
 {
 	size_t i;
 	int p[2];
@@ -122,32 +122,32 @@ static int make_pipes(struct child *c, const int files[2], bool out_to_err, int 
 		struct stream *s = &c->streams[i];
 
 		if (pipe2(p, O_CLOEXEC))
-			return -errno;
+			return -1;
 		s->in = p[0];
 		outputs[i] = p[1];
-		s->out = i == 1 || out_to_err ? STDERR_FILENO : STDOUT_FILENO;
-		s->file = files[i];
+		s->out = i == 1 || setup->out_to_err ? STDERR_FILENO : STDOUT_FILENO;
 		if (fcntl(s->in, F_SETFL, O_NONBLOCK))
-			return -errno;
+			return -1;
 	}
 	return 0;
 }
 
-int child_start(struct child *c, char **command, const struct signals *s, const int files[2],
-		bool out_to_err)
+int child_start(struct child *c, const struct child_setup *setup)
 {
-	int outputs[2] = {-1, -1}, report[2] = {-1, -1}, err = 0;
+	int outputs[2] = {-1, -1}, report[2] = {-1, -1}, err;
+	const char *name = setup->command[0];
+	bool copies = setup->files[0] >= 0;
 	pid_t pid = -1;
 
-	if (pipe2(report, O_CLOEXEC) ||
-	    (files[0] >= 0 && make_pipes(c, files, out_to_err, outputs) < 0) ||
+	c->streams[0].file = setup->files[0];
+	c->streams[1].file = setup->files[1];
+	if (pipe2(report, O_CLOEXEC) || (copies && make_pipes(c, setup, outputs)) ||
 	    (pid = fork()) < 0) {
-		tool_error("run", "cannot start '%s': %s", command[0], strerror(errno));
-		err = TMIGR_EXIT_ERROR;
+		err = tool_error("run", "cannot start '%s': %s", name, strerror(errno));
 		goto out;
 	}
 	if (!pid)
-		become(command, s, outputs, out_to_err, report[1]);
+		become(setup, outputs, report[1]);
 	close_fd(&report[1]);
 	c->pid = pid;
 	c->running = true;
@@ -155,7 +155,7 @@ int child_start(struct child *c, char **command, const struct signals *s, const 
 	if (err) {
 		waitpid(pid, &c->status, 0);
 		c->running = false;
-		err = explain(command[0], err);
+		err = explain(name, err);
 	}
 out:
 	close_fd(&report[0]);

@@ -71,7 +71,7 @@ int session_open(struct session *s, const struct run_opts *opts)
 
 	memset(s, 0, sizeof(*s));
 	s->opts = opts;
-	s->housekeeping = -1;
+	s->cpu = -1;
 	ret = open_engine(s);
 	if (ret)
 		return ret;
@@ -118,8 +118,8 @@ int session_start(struct session *s)
 	struct tmigr_model_cfg cfg = {.topo = s->topo};
 	struct tmigr_err err = {""};
 
-	s->housekeeping = tmigr_housekeeping_pin(s->topo, s->opts->housekeeping, &err);
-	if (s->housekeeping < 0 && s->opts->housekeeping >= 0)
+	s->cpu = tmigr_housekeeping_pin(s->topo, s->opts->housekeeping, &s->housekeeping, &err);
+	if (s->cpu < 0 && s->opts->housekeeping >= 0)
 		return tool_error("run", "%s", err.text);
 	if (tmigr_live_start(s->live, &s->start_ns, &err) < 0)
 		return tool_error("run", "%s", err.text);
@@ -232,7 +232,7 @@ static int figures(struct session *s, int exit_status, bool interrupted)
 		return no_memory();
 	if (tmigr_live_totals(s->live, &s->totals, &err) < 0)
 		return tool_error("run", "%s", err.text);
-	s->totals->observer.housekeeping_cpu = s->housekeeping;
+	s->totals->observer.housekeeping_cpu = s->cpu;
 	if (json_object_set_new(s->info, "interrupted", json_boolean(interrupted)) ||
 	    json_object_set_new(s->info, "exit_status",
 				exit_status < 0 ? json_null() : json_integer(exit_status)))
@@ -293,6 +293,7 @@ void session_close(struct session *s)
 {
 	tmigr_recording_abort(s->rec);
 	tmigr_rundir_close(s->dir);
+	tmigr_housekeeping_release(&s->housekeeping);
 	tmigr_window_totals_free(s->totals);
 	tmigr_model_free(s->model);
 	tmigr_live_close(s->live);
