@@ -267,9 +267,11 @@ int verb_run(int argc, char **argv)
 		return ret;
 	}
 	child_init(&child);
-	ret = session_open(&session, &opts);
+	memset(&session, 0, sizeof(session));
+	/* First: whatever interrupts from here on finds the run directory tidy. */
+	ret = signals_take(&signals);
 	if (!ret)
-		ret = signals_take(&signals);
+		ret = session_open(&session, &opts);
 	if (!ret)
 		ret = begin(&session, &child, &signals);
 	if (!ret)
