@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "print.h"
 #include "tmigr.h"
 #include "tmigr/report.h"
 
@@ -43,10 +44,15 @@ static int open_engine(struct session *s)
 	return 0;
 }
 
-/* The first run.json: what is known before the window. */
-static json_t *first_run(const struct session *s)
+/* run.json: what the report has as info, and the machine. */
+static json_t *run_json(const struct session *s)
 {
-	return json_pack("{sO so}", "info", s->info, "topology", tmigr_topology_to_json(s->topo));
+	json_t *run = json_copy(s->info);
+
+	if (run && !json_object_set_new(run, "topology", tmigr_topology_to_json(s->topo)))
+		return run;
+	json_decref(run);
+	return NULL;
 }
 
 static int open_dir(struct session *s)
@@ -57,7 +63,7 @@ static int open_dir(struct session *s)
 
 	if (!s->opts->dir)
 		return 0;
-	run = first_run(s);
+	run = run_json(s);
 	if (!run)
 		return no_memory();
 	ret = tmigr_rundir_create(s->opts->dir, s->opts->force, run, &s->dir, &err);
@@ -199,13 +205,7 @@ static void end_recording(struct session *s)
 
 static void print_report(struct session *s, const json_t *report)
 {
-	int ret = 0;
-
-	if (s->opts->json)
-		ret = json_dumpf(report, stdout, JSON_INDENT(2)) || putchar('\n') == EOF;
-	else
-		ret = tmigr_report_text(report, stdout);
-	if (tool_flush("run") || ret)
+	if (tool_print_report("run", report, s->opts->json))
 		s->failed = TMIGR_EXIT_ERROR;
 }
 
@@ -216,7 +216,7 @@ static void finish_dir(struct session *s, const json_t *report)
 
 	if (!s->dir)
 		return;
-	run = first_run(s);
+	run = run_json(s);
 	if (!run || tmigr_rundir_finish(s->dir, run, report, &err) < 0) {
 		tool_error("run", "%s", run ? err.text : "out of memory");
 		s->failed = TMIGR_EXIT_ERROR;

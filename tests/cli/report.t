@@ -21,7 +21,7 @@ is "empty standard input: exit 1" $? 1
 one_error_line "one line" "tmigr report: "
 for text in '' '[]' '{}' '{"schema":"tmigr-report","version":1}' '{"schema":"x"}' 'nonsense' \
 	'{"schema":"tmigr-report","version":99}'; do
-	echo '{"state":"complete"}' >"$TMP/dir/run.json"
+	echo '{"schema":"tmigr-run","version":1,"state":"complete"}' >"$TMP/dir/run.json"
 	echo "$text" >"$TMP/dir/report.json"
 	run 1 "$TMIGR" report "$TMP/dir"
 	one_error_line "report.json is '$text'" "tmigr report: .*dir"
