@@ -223,20 +223,39 @@ static __always_inline __u8 tmc_flags(struct tmigr_cpu *tmc)
 	       (tmc_available(tmc) ? TMIGR_RF_AVAILABLE : 0);
 }
 
+/* A duty is only meant while the CPU is idle: an active migrator's field holds
+ * leftovers of tmigr_handle_remote(). */
+static __always_inline void put_snap_cpu(struct tmigr_cpu_value *v, __u64 t, struct tmigr_cpu *tmc)
+{
+	__u8 flags = tmc_available(tmc) ? TMIGR_RF_AVAILABLE : 0;
+	__u64 wakeup = TMIGR_KTIME_MAX;
+
+	if (BPF_CORE_READ(tmc, idle)) {
+		flags |= TMIGR_RF_TMIGR_IDLE;
+		wakeup = BPF_CORE_READ(tmc, wakeup);
+	}
+	PUT(v, t, .type = TMIGR_REC_SNAP_CPU, .a = wakeup, .b = BPF_CORE_READ(tmc, cpuevt.cpu),
+	    .flags = flags);
+}
+
 /* A CPU's place and its groups' words, from its first event: what the snapshot
- * would have told. */
+ * would have told.  The places are older than what is there: one ns, so that
+ * they sort before. */
 static __noinline int put_path(struct tmigr_cpu_value *v, __u64 t, struct tmigr_cpu *tmc)
 {
-	struct tmigr_group *group = BPF_CORE_READ(tmc, tmgroup);
+	struct tmigr_group *first = BPF_CORE_READ(tmc, tmgroup), *group = first;
 
-	put_node_cpu(v, t, tmc);
+	put_node_cpu(v, t - 1, tmc);
 	for (int i = 0; i < TMIGR_SNAP_LEVELS && group; i++) {
-		put_node_group(v, t, group);
+		put_node_group(v, t - 1, group);
+		group = BPF_CORE_READ(group, parent);
+	}
+	group = first;
+	for (int i = 0; i < TMIGR_SNAP_LEVELS && group; i++) {
 		PUT(v, t, .type = TMIGR_REC_SNAP_GROUP, .a = (__u64)group, .b = group_word(group));
 		group = BPF_CORE_READ(group, parent);
 	}
-	PUT(v, t, .type = TMIGR_REC_SNAP_CPU, .a = BPF_CORE_READ(tmc, wakeup),
-	    .b = BPF_CORE_READ(tmc, cpuevt.cpu), .flags = tmc_flags(tmc));
+	put_snap_cpu(v, t, tmc);
 	return 0;
 }
 
