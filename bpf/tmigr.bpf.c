@@ -106,13 +106,26 @@ static __always_inline void end(struct tmigr_cpu_value *v)
 	v->seq++;
 }
 
+/* The empty asm hides a register from the compiler, before a check so that it is
+ * not dropped as known, and after it so that the checked register is the one
+ * used: the verifier must see both. */
+#define HIDE(x) asm volatile("" : "+r"(x))
+
+static __always_inline struct tmigr_slot_totals *slot_at(struct tmigr_cpu_value *v, __u32 slot)
+{
+	HIDE(slot);
+	if (slot >= TMIGR_SLOTS)
+		slot = TMIGR_SLOT_UNKNOWN;
+	HIDE(slot);
+	return &v->cur.slots[slot];
+}
+
 static __always_inline void switch_slot(struct tmigr_cpu_value *v, __u64 t, __u32 slot)
 {
-	__u32 old = v->cur.slot;
+	struct tmigr_slot_totals *old = slot_at(v, v->cur.slot);
 
 	if (t > v->cur.since_ns) {
-		if (old < TMIGR_SLOTS)
-			v->cur.slots[old].time_ns += t - v->cur.since_ns;
+		old->time_ns += t - v->cur.since_ns;
 		v->cur.since_ns = t;
 	}
 	v->cur.slot = slot;
@@ -217,12 +230,6 @@ static __always_inline void put_node_cpu(struct tmigr_cpu_value *v, __u64 t, str
 	    .b = BPF_CORE_READ(tmc, cpuevt.cpu), .mask = tmc_mask(tmc));
 }
 
-static __always_inline __u8 tmc_flags(struct tmigr_cpu *tmc)
-{
-	return (BPF_CORE_READ(tmc, idle) ? TMIGR_RF_TMIGR_IDLE : 0) |
-	       (tmc_available(tmc) ? TMIGR_RF_AVAILABLE : 0);
-}
-
 /* A duty is only meant while the CPU is idle: an active migrator's field holds
  * leftovers of tmigr_handle_remote(). */
 static __always_inline void put_snap_cpu(struct tmigr_cpu_value *v, __u64 t, struct tmigr_cpu *tmc)
@@ -287,35 +294,33 @@ static __always_inline __u32 log2_bucket(__u64 ns)
 	}
 	if (ns >> 1)
 		k += 1;
-	return k < TMIGR_HIST_BUCKETS ? k : TMIGR_HIST_BUCKETS - 1;
+	HIDE(k);
+	if (k >= TMIGR_HIST_BUCKETS)
+		k = TMIGR_HIST_BUCKETS - 1;
+	HIDE(k);
+	return k;
 }
 
 static __always_inline void idle_enter(struct tmigr_cpu_value *v, __u64 t, __u32 state)
 {
-	__u32 slot = TMIGR_SLOT_UNKNOWN;
+	__u32 slot = state < TMIGR_STATES ? TMIGR_SLOT_STATE0 + state : TMIGR_SLOT_UNKNOWN;
+	struct tmigr_slot_totals *totals = slot_at(v, slot);
 
-	if (state < TMIGR_STATES)
-		slot = TMIGR_SLOT_STATE0 + state;
 	note_first(v, t, TMIGR_REC_IDLE_ENTER);
 	switch_slot(v, t, slot);
 	v->cur.since_known = 1;
-	if (slot < TMIGR_SLOTS)
-		v->cur.slots[slot].entries++;
+	totals->entries++;
 	v->woke_slot = slot;
 }
 
 static __always_inline void idle_exit(struct tmigr_cpu_value *v, __u64 t)
 {
-	__u32 slot = v->cur.slot;
+	struct tmigr_slot_totals *totals = slot_at(v, v->cur.slot);
 	__u64 since = v->cur.since_ns;
 
 	note_first(v, t, TMIGR_REC_IDLE_EXIT);
-	if (v->cur.since_known && slot < TMIGR_SLOTS) {
-		__u32 k = log2_bucket(t > since ? t - since : 0);
-
-		if (k < TMIGR_HIST_BUCKETS)
-			v->cur.slots[slot].hist[k]++;
-	}
+	if (v->cur.since_known)
+		totals->hist[log2_bucket(t > since ? t - since : 0)]++;
 	v->cur.since_known = 0;
 	switch_slot(v, t, TMIGR_SLOT_RUNNING);
 }
@@ -360,19 +365,18 @@ SEC("raw_tp/cpu_idle_miss")
 int on_cpu_idle_miss(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct tmigr_cpu_value *v = own_value();
-	__u32 state = ctx->args[1], slot;
+	struct tmigr_slot_totals *totals;
+	__u32 state = ctx->args[1];
 	bool below = (__u8)ctx->args[2];
 
 	if (!v || state >= TMIGR_STATES)
 		return 0;
-	slot = TMIGR_SLOT_STATE0 + state;
 	begin(v);
-	if (slot < TMIGR_SLOTS) {
-		if (below)
-			v->cur.slots[slot].below++;
-		else
-			v->cur.slots[slot].above++;
-	}
+	totals = slot_at(v, TMIGR_SLOT_STATE0 + state);
+	if (below)
+		totals->below++;
+	else
+		totals->above++;
 	end(v);
 	return 0;
 }
@@ -747,7 +751,7 @@ static __always_inline void *ruler(void *object, __u32 from, __u32 to)
 	distance = (__u64)b - (__u64)a;
 	/* Keeps the compiler from adding to one pointer first and subtracting
 	 * the other from the sum, which the verifier refuses. */
-	asm volatile("" : "+r"(distance));
+	HIDE(distance);
 	return (void *)((__u64)object + distance);
 }
 

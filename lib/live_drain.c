@@ -23,7 +23,7 @@ struct merge {
 	struct { /* binary heap, the oldest on top; ties: lower source */
 		__u64 t_ns;
 		size_t src;
-	} *heap;
+	} * heap;
 	size_t n;
 	struct tmigr_rec batch[BATCH];
 	size_t n_batch;

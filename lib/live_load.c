@@ -31,7 +31,10 @@ static const struct {
 	enum tmigr_tp tp;
 	bool always;
 } tp_progs[] = {
-#define PROG(name, tp, always) {offsetof(struct tmigr_bpf, progs.name), TMIGR_TP_##tp, always}
+#define PROG(name, tp, always)                                                                     \
+	{                                                                                          \
+		offsetof(struct tmigr_bpf, progs.name), TMIGR_TP_##tp, always                      \
+	}
 	PROG(on_cpu_idle, CPU_IDLE, true),
 	PROG(on_cpu_idle_miss, CPU_IDLE_MISS, true),
 	PROG(on_cpuhp_enter, CPUHP_ENTER, true),

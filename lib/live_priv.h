@@ -8,7 +8,6 @@
  *   live_snapshot.c  the hierarchy of the running kernel, as records
  *   live_window.c    the window's edges and the figures at them
  *   live_totals.c    figures of the window
- *   live_pin.c       the housekeeping CPU
  */
 #ifndef TMIGR_LIVE_PRIV_H
 #define TMIGR_LIVE_PRIV_H
@@ -131,8 +130,8 @@ int tmigr_live_read_base(struct tmigr_live *live, struct tmigr_err *err);
 void tmigr_live_cost(struct tmigr_live *live, struct tmigr_cost *cost);
 
 /* ---- live_snapshot.c ---- */
-/* Reads the kernel's structures into live->last_snap; @quiet: see above.
- * -EAGAIN: no way to the hierarchy yet. */
+/* Reads the kernel's structures into live->last_snap; @quiet: see above.  Without
+ * kallsyms and before any CPU's first event no entry is valid. */
 int tmigr_live_read_snapshot(struct tmigr_live *live, unsigned char *quiet, struct tmigr_err *err);
 /* Appends what the last snapshot says of the hierarchy, in time order. */
 int tmigr_live_snapshot_records(const struct tmigr_live *live, struct tmigr_rec_vec *vec);

@@ -100,7 +100,8 @@ __u64 tmigr_ring_find_lost(const struct tmigr_ring *ring)
 	for (unsigned long pos = *ring->consumer; pos < end;) {
 		const __u32 *head = head_at(ring, pos);
 		__u32 len = __atomic_load_n(head, __ATOMIC_ACQUIRE);
-		const struct tmigr_rec *rec = (const void *)((const unsigned char *)head + BPF_RINGBUF_HDR_SZ);
+		const struct tmigr_rec *rec =
+			(const void *)((const unsigned char *)head + BPF_RINGBUF_HDR_SZ);
 
 		if (len & BPF_RINGBUF_BUSY_BIT)
 			break;

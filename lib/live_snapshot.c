@@ -29,26 +29,19 @@ int tmigr_rec_vec_add(struct tmigr_rec_vec *vec, struct tmigr_rec rec)
 
 /* ---- reading ---- */
 
-static bool needs_ruler(const struct tmigr_live *live)
-{
-	return live->features.tmigr && !(live->features.ksym_tmigr_cpu && live->use_ksyms);
-}
-
-/* Any CPU whose struct tmigr_cpu is known by an event of it. */
+/* Any CPU whose struct tmigr_cpu is known by an event of it; none: stays 0. */
 static int find_known(struct tmigr_live *live, struct tmigr_snap_args *args)
 {
 	int ret = tmigr_live_read_values(live, live->values);
 
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < live->n_possible; i++) {
+	for (size_t i = 0; !ret && i < live->n_possible; i++) {
 		if (!live->values[i].tmc)
 			continue;
 		args->known_cpu = live->possible[i];
 		args->known_tmc = live->values[i].tmc;
-		return 0;
+		break;
 	}
-	return needs_ruler(live) ? -EAGAIN : 0;
+	return ret;
 }
 
 /* Which CPUs of the topology are online now; all, when sysfs cannot be read. */
@@ -83,7 +76,8 @@ static unsigned char slot_by_name(const struct tmigr_topo_cpu *cpu, const char *
 	if (!name[0])
 		return slot;
 	for (unsigned int k = 0; k < cpu->n_states; k++) {
-		if (strncmp(cpu->states[k].name, name, sizeof(((struct tmigr_snap_cpu *)0)->state_name) - 1))
+		if (strncmp(cpu->states[k].name, name,
+			    sizeof(((struct tmigr_snap_cpu *)0)->state_name) - 1))
 			continue;
 		if (slot != TMIGR_SLOT_UNKNOWN)
 			return TMIGR_SLOT_UNKNOWN; /* two of that name */
@@ -136,9 +130,6 @@ int tmigr_live_read_snapshot(struct tmigr_live *live, unsigned char *quiet, stru
 	for (size_t i = 0; !ret && i < n; i++)
 		quiet[i] = quiet_slot(&live->topo->cpus[i], &live->last_snap[i], online[i]);
 	free(online);
-	if (ret == -EAGAIN)
-		return tmigr_fail(err, ret,
-				  "no CPU has shown its place in the timer-migration hierarchy yet");
 	if (ret)
 		return tmigr_fail(err, ret, "cannot read the timer-migration hierarchy: %s",
 				  strerror(-ret));
@@ -252,6 +243,14 @@ static void slots_now(struct tmigr_live *live, unsigned char *slots)
 	}
 }
 
+static bool any_valid(const struct tmigr_live *live)
+{
+	for (size_t i = 0; i < live->topo->n_cpus; i++)
+		if (live->last_snap[i].valid)
+			return true;
+	return false;
+}
+
 int tmigr_live_snapshot(struct tmigr_live *live, tmigr_sink sink, void *arg, struct tmigr_err *err)
 {
 	unsigned char *slots = calloc(live->topo->n_cpus, 1);
@@ -261,6 +260,9 @@ int tmigr_live_snapshot(struct tmigr_live *live, tmigr_sink sink, void *arg, str
 	if (!slots)
 		return tmigr_fail(err, -ENOMEM, "no memory for a snapshot");
 	ret = tmigr_live_read_snapshot(live, slots, err);
+	if (!ret && live->features.tmigr && !any_valid(live))
+		ret = tmigr_fail(err, -EAGAIN,
+				 "no CPU has shown its place in the timer-migration hierarchy yet");
 	if (!ret) {
 		slots_now(live, slots);
 		ret = tmigr_live_snapshot_records(live, &vec);
