@@ -42,6 +42,7 @@ static const char *const run_files[] = {
 struct tmigr_rundir {
 	char *path;
 	int dirfd;
+	size_t made; /* length of the first part of path that was made; 0 none */
 	bool finished;
 	json_t *run; /* as last written */
 	char *given[MAX_GIVEN];
@@ -144,9 +145,11 @@ static int write_run(struct tmigr_rundir *d, const json_t *run, const char *stat
 
 /* ---- making the directory ---- */
 
-static int make_dirs(const char *path)
+/* *@ret_made: length of the first part of @path that was not there before. */
+static int make_dirs(const char *path, size_t *ret_made)
 {
 	char *copy = strdup(path);
+	size_t made = 0;
 	int ret = 0;
 
 	if (!copy)
@@ -156,11 +159,15 @@ static int make_dirs(const char *path)
 			continue;
 		*p = '\0';
 		/* What is wrong with a parent shows at the last one. */
-		mkdir(copy, 0777);
+		if (mkdir(copy, 0777) == 0 && !made)
+			made = (size_t)(p - copy);
 		*p = '/';
 	}
 	if (mkdir(copy, 0777) < 0)
 		ret = -errno;
+	else if (!made)
+		made = strlen(copy);
+	*ret_made = made;
 	free(copy);
 	return ret;
 }
@@ -264,7 +271,7 @@ static void rundir_free(struct tmigr_rundir *d)
 
 static int rundir_open(struct tmigr_rundir *d, bool force, struct tmigr_err *err)
 {
-	int made = make_dirs(d->path);
+	int made = make_dirs(d->path, &d->made);
 
 	if (made < 0 && made != -EEXIST)
 		return tmigr_fail(err, made, "%s: cannot make the directory: %s", d->path,
@@ -470,6 +477,27 @@ void tmigr_rundir_close(struct tmigr_rundir *d)
 {
 	if (d && !d->finished)
 		write_run(d, d->run, "interrupted");
+	rundir_free(d);
+}
+
+void tmigr_rundir_discard(struct tmigr_rundir *d)
+{
+	char temp[64], *end;
+
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->n_given; i++) {
+		partial_name(d->given[i], temp);
+		unlinkat(d->dirfd, temp, 0);
+	}
+	unlinkat(d->dirfd, "run.json", 0);
+	/* From the innermost folder up to the first that was made. */
+	end = d->path + strlen(d->path);
+	while (d->made && end && (size_t)(end - d->path) >= d->made) {
+		*end = '\0';
+		rmdir(d->path);
+		end = strrchr(d->path, '/');
+	}
 	rundir_free(d);
 }
 
