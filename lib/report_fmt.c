@@ -9,9 +9,9 @@
 
 static int digits_for(__u64 ns)
 {
-	if (ns >= 100 * NSEC_PER_SEC)
+	if (ns >= 1000 * NSEC_PER_SEC)
 		return 1;
-	return ns >= 10 * NSEC_PER_SEC ? 2 : 3;
+	return ns >= 100 * NSEC_PER_SEC ? 2 : 3;
 }
 
 const char *tmigr_fmt_dur(char buf[TMIGR_FMT_MAX], __u64 ns)

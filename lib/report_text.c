@@ -170,7 +170,7 @@ static void put_lost(const json_t *report, FILE *out)
 			fprintf(mem, ", ... %zu CPUs in all", json_array_size(cpus));
 			break;
 		}
-		fprintf(mem, "%s CPU %llu: %llu", i ? "," : " (",
+		fprintf(mem, "%sCPU %llu: %llu", i ? ", " : " (",
 			(unsigned long long)tmigr_rep_u64(c, "cpu"),
 			(unsigned long long)tmigr_rep_u64(c, "records"));
 	}
