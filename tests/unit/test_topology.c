@@ -369,6 +369,47 @@ static void many(void **state)
 	tmigr_topology_free(topo);
 }
 
+/* Offline CPUs without cpu_capacity are of the class of their kind: CPU 2 by the
+ * device tree, CPU 7 by it though its clock policy says otherwise, CPU 1 by its
+ * policy (its device tree value is that of CPUs that differ); CPU 3 has none. */
+static void offline_capacity(void **state)
+{
+	static const unsigned int caps[] = {442, 0, 0, 0, 800, 1024, 1024, 0};
+	struct machine *m = *state;
+	struct tmigr_topology *topo;
+	char path[64];
+
+	machine_cpus(m, "0-7\n");
+	machine_cpu_file(m, "online", "0,4-6\n");
+	for (unsigned int cpu = 0; cpu < 8; cpu++) {
+		snprintf(path, sizeof(path), "cpu%u/of_node/capacity-dmips-mhz", cpu);
+		if (cpu != 3)
+			machine_cpu_file(m, path,
+					 cpu == 0 || cpu == 2	? "abcd"
+					 : cpu == 6 || cpu == 7 ? "efgh"
+								: "ijkl");
+		if (caps[cpu])
+			machine_capacity(m, cpu, caps[cpu]);
+	}
+	machine_cpu_file(m, "cpufreq/policy0/related_cpus", "0 2 7\n");
+	machine_cpu_file(m, "cpufreq/policy1/related_cpus", "1 4\n");
+	machine_cpu_file(m, "cpufreq/policy3/related_cpus", "3\n");
+	machine_cpu_file(m, "cpufreq/policy5/related_cpus", "?\n");
+	topo = read_machine(m);
+	assert_int_equal(topo->n_classes, 3);
+	check_class(topo, 0, "LITTLE", 442, "0,2");
+	check_class(topo, 1, "mid", 800, "1,4");
+	check_class(topo, 2, "big", 1024, "3,5-7");
+	tmigr_topology_free(topo);
+	/* a short value is none, and a policy of CPUs that differ says nothing */
+	machine_cpu_file(m, "cpu2/of_node/capacity-dmips-mhz", "abc");
+	machine_cpu_file(m, "cpufreq/policy0/related_cpus", "0 2 4\n");
+	topo = read_machine(m);
+	check_class(topo, 0, "LITTLE", 442, "0");
+	check_class(topo, 2, "big", 1024, "2-3,5-7");
+	tmigr_topology_free(topo);
+}
+
 /* The kernel's own maximum is ten; names may be anything. */
 static void states(void **state)
 {
@@ -708,6 +749,7 @@ int main(void)
 		MACHINE_TEST(sparse),
 		MACHINE_TEST(many),
 		MACHINE_TEST(states),
+		MACHINE_TEST(offline_capacity),
 		MACHINE_TEST(no_machine),
 		MACHINE_TEST(garbage),
 		MACHINE_TEST(overrides_valid),
