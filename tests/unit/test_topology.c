@@ -683,6 +683,31 @@ static void json_refused(void **state)
 	tmigr_topology_free(topo);
 }
 
+/* Consistent in itself, but with the classes from high to low. */
+static void json_class_order(void **state)
+{
+	struct machine *m = *state;
+	struct tmigr_topology *topo, *back = NULL;
+	struct tmigr_class first;
+	struct tmigr_err err;
+	json_t *json;
+
+	make_4_4(m);
+	topo = read_machine(m);
+	first = topo->classes[0];
+	topo->classes[0] = topo->classes[1];
+	topo->classes[1] = first;
+	for (size_t i = 0; i < topo->n_cpus; i++)
+		topo->cpus[i].class_idx = 1 - topo->cpus[i].class_idx;
+	json = tmigr_topology_to_json(topo);
+	assert_non_null(json);
+	assert_int_equal(tmigr_topology_from_json(json, &back, &err), -EINVAL);
+	assert_string_equal(err.text, "topology: classes[1]: not in the order of capacities");
+	assert_null(back);
+	json_decref(json);
+	tmigr_topology_free(topo);
+}
+
 /* No key may be missing, and nothing but an object is one. */
 static void json_incomplete(void **state)
 {
@@ -750,6 +775,7 @@ int main(void)
 		MACHINE_TEST(many),
 		MACHINE_TEST(states),
 		MACHINE_TEST(offline_capacity),
+		MACHINE_TEST(json_class_order),
 		MACHINE_TEST(no_machine),
 		MACHINE_TEST(garbage),
 		MACHINE_TEST(overrides_valid),
