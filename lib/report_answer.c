@@ -99,8 +99,10 @@ static json_t *no_hierarchy(const json_t *report)
 		return answer(NOBODY_KNOWS, json_null(),
 			      "no answer: this kernel has no timer-migration hierarchy "
 			      "(Linux 6.9 and later have it).");
-	return answer(NOBODY_KNOWS, json_null(),
-		      "no answer: nothing of the timer-migration hierarchy was seen.");
+	return answer(
+		NOBODY_KNOWS, json_null(),
+		"no answer: nothing of the timer-migration hierarchy was seen (a CPU shows its "
+		"place when it goes idle).");
 }
 
 struct share {

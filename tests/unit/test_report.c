@@ -381,7 +381,10 @@ static void test_answer_no_hierarchy(void **state)
 	json_decref(r);
 	json_decref(info);
 	free(m->model.res.roots[0].holders);
-	expect_answer(m, NONE, -1, "no answer: nothing of the timer-migration hierarchy was seen.");
+	expect_answer(
+		m, NONE, -1,
+		"no answer: nothing of the timer-migration hierarchy was seen (a CPU shows its "
+		"place when it goes idle).");
 }
 
 /* 12 CPUs in five classes, two levels, the classes' own idle states. */
