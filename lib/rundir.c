@@ -330,6 +330,19 @@ char *tmigr_rundir_temp(struct tmigr_rundir *d, const char *name)
 	return path;
 }
 
+void tmigr_rundir_give_up(struct tmigr_rundir *d, const char *name)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->n_given; i++) {
+		if (strcmp(d->given[i], name))
+			d->given[kept++] = d->given[i];
+		else
+			free(d->given[i]);
+	}
+	d->n_given = kept;
+}
+
 /* ---- segments ---- */
 
 void tmigr_rundir_segment(void *arg, const struct tmigr_segment *seg)
