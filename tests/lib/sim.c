@@ -93,7 +93,7 @@ static void tell_group(struct machine *s, int group)
 	struct tmigr_rec rec = rec_node_group(
 		s->now, g->key, g->parent >= 0 ? s->groups[g->parent].key : 0, g->level, g->mask);
 
-	rec.cpu = g->level ? (__u32)-1 : 0;
+	rec.cpu = g->level && chance(s, 50) ? (__u32)-1 : 0;
 	put(s, rec);
 	g->told = true;
 }
@@ -551,6 +551,8 @@ static struct tmigr_topology *make_topology(struct machine *s)
 		topo->cpus[i].n_states = topo->cpus[i].class_idx * 3 % 11;
 		next += 1 + below(s, s->cfg->max_gap);
 	}
+	if (s->cfg->max_gap >= 100 && n > 1)
+		topo->cpus[n - 1].cpu = TMIGR_CPU_MAX;
 	topo->n_possible = topo->cpus[n - 1].cpu + 1;
 	for (unsigned int i = 0; i < s->cfg->n_late; i++)
 		topo->cpus[n - 1 - i].online = false;
@@ -696,6 +698,11 @@ struct sim_cfg sim_random(__u64 seed)
 	if (c.hotplug && c.n_cpus > c.n_roots + 2)
 		c.n_late = R(3);
 	c.fan = 2 + R(7);
+	if (c.n_late && R(2)) {
+		/* a full root group: the late CPU needs a new top level */
+		c.n_roots = 1;
+		c.n_cpus = c.fan + c.n_late;
+	}
 	c.n_classes = 1 + R(4);
 	c.max_gap = R(2) ? 1 : 1 + R(50);
 	c.steps = 100 + R(500);
