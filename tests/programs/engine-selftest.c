@@ -64,7 +64,7 @@ static void sleeper(unsigned int cpu, bool wheel)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct timeval timeout = {.tv_usec = 8000};
-	struct timespec period = {.tv_nsec = 1300000};
+	struct timespec period = {0};
 	cpu_set_t set;
 	char byte;
 
@@ -77,7 +77,10 @@ static void sleeper(unsigned int cpu, bool wheel)
 	if (fd < 0 || bind(fd, (struct sockaddr *)&any, sizeof(any)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)))
 		wheel = false;
-	for (;;) {
+	/* Short sleeps keep the tick, so the CPU stays active in the hierarchy;
+	 * now and then sleeps long enough to leave it. */
+	for (unsigned int i = 0;; i++) {
+		period.tv_nsec = i % 32 < 24 ? 1300000 : 15000000;
 		if (!wheel)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &period, NULL);
 		else if (recv(fd, &byte, 1, 0) < 0 && errno != EAGAIN && errno != EINTR)
