@@ -516,6 +516,25 @@ static void check_records(const struct run *run, const char *what)
 	ok(good, "%s: as many records came as were written", what);
 }
 
+/* The kernel skips a program that interrupts itself; it would be a hole in the
+ * figures.  Counted over the programs' life. */
+static void check_misses(const struct run *run, const char *what)
+{
+	struct bpf_program *prog;
+	__u64 missed = 0;
+
+	bpf_object__for_each_program(prog, run->live->skel->obj)
+	{
+		struct bpf_prog_info info = {0};
+		__u32 len = sizeof(info);
+		int fd = bpf_program__fd(prog);
+
+		if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &len) == 0)
+			missed += info.recursion_misses;
+	}
+	ok(missed == 0, "%s: no run of a program was skipped", what);
+}
+
 static void check_known(const struct run *run, const char *what)
 {
 	__u64 unknown = 0;
@@ -540,10 +559,13 @@ static void test_plain(const struct tmigr_topology *topo)
 		check_stream(&run, what);
 		check_losses(&run, what, false);
 		check_records(&run, what);
+		check_misses(&run, what);
 		if (tmigr_live_has_tmigr(run.live)) {
 			check_seq(&run, what);
 			check_places(&run, what, true);
 		}
+		diag("%s: programs ran %llu times, %llu ns\n", what, run.totals->observer.bpf_runs,
+		     run.totals->observer.bpf_ns);
 		ok(!run.totals->observer.bpf_known || run.totals->observer.bpf_runs > 0,
 		   "%s: the programs' own time is known", what);
 	}
