@@ -345,17 +345,32 @@ void tmigr_rundir_give_up(struct tmigr_rundir *d, const char *name)
 
 /* ---- segments ---- */
 
+/* A segment without holes, so that no stray byte of memory reaches the disk. */
+struct stored_segment {
+	__u64 start_ns, end_ns;
+	__u32 root, regime;
+	__s32 cpu;
+	__u32 zero;
+};
+
 void tmigr_rundir_segment(void *arg, const struct tmigr_segment *seg)
 {
 	struct tmigr_rundir *d = arg;
+	const struct stored_segment s = {
+		.start_ns = seg->start_ns,
+		.end_ns = seg->end_ns,
+		.root = seg->root,
+		.regime = seg->regime,
+		.cpu = seg->cpu,
+	};
 
-	if (!d->segments_error && fwrite(seg, sizeof(*seg), 1, d->segments) != 1)
+	if (!d->segments_error && fwrite(&s, sizeof(s), 1, d->segments) != 1)
 		d->segments_error = errno ? -errno : -EIO;
 }
 
 static int write_segments(struct tmigr_rundir *d, const json_t *report, FILE *out)
 {
-	struct tmigr_segment seg;
+	struct stored_segment s;
 	int ret = d->segments_error;
 
 	if (ret == 0 && fflush(d->segments) != 0)
@@ -364,8 +379,12 @@ static int write_segments(struct tmigr_rundir *d, const json_t *report, FILE *ou
 		return ret;
 	rewind(d->segments);
 	ret = tmigr_report_csv_segments_head(out);
-	while (ret == 0 && fread(&seg, sizeof(seg), 1, d->segments) == 1)
+	while (ret == 0 && fread(&s, sizeof(s), 1, d->segments) == 1) {
+		const struct tmigr_segment seg = {s.root, (enum tmigr_regime)s.regime, s.cpu,
+						  s.start_ns, s.end_ns};
+
 		ret = tmigr_report_csv_segment(report, &seg, out);
+	}
 	return ret == 0 && ferror(d->segments) ? -EIO : ret;
 }
 
