@@ -12,6 +12,11 @@
 
 #include <bpf/bpf.h>
 
+static bool is_idle_state(unsigned int slot)
+{
+	return slot >= TMIGR_SLOT_STATE0 && slot < TMIGR_SLOT_STATE0 + TMIGR_STATES;
+}
+
 /*
  * Slot of a CPU before its first event, from what the event says of the time
  * before it and what the snapshots saw.  TMIGR_SLOT_UNKNOWN: cannot be known.
@@ -28,8 +33,8 @@ static unsigned int slot_before_first(const struct tmigr_live *live, size_t i)
 	case TMIGR_REC_CPU_ONLINE:
 		return TMIGR_SLOT_OFFLINE;
 	case TMIGR_REC_IDLE_EXIT:
-		/* Seen running, it could not have left an idle state. */
-		return start == TMIGR_SLOT_RUNNING ? TMIGR_SLOT_UNKNOWN : start;
+		/* Seen in anything else, it could not have left an idle state. */
+		return is_idle_state(start) ? start : TMIGR_SLOT_UNKNOWN;
 	default:
 		return TMIGR_SLOT_UNKNOWN;
 	}
@@ -77,7 +82,7 @@ static unsigned int woke_slot(const struct tmigr_live *live, const struct tmigr_
 
 	if (slot == TMIGR_SLOT_UNKNOWN && i >= 0)
 		slot = slot_before_first(live, (size_t)i);
-	return slot == TMIGR_SLOT_RUNNING || slot == TMIGR_SLOT_OFFLINE ? TMIGR_SLOTS : slot;
+	return is_idle_state(slot) || slot == TMIGR_SLOT_UNKNOWN ? slot : TMIGR_SLOTS;
 }
 
 static int by_pair(const void *a, const void *b)
@@ -93,7 +98,8 @@ static void merge_pairs(struct tmigr_window_totals *totals)
 {
 	size_t n = 0;
 
-	qsort(totals->remote, totals->n_remote, sizeof(*totals->remote), by_pair);
+	if (totals->n_remote)
+		qsort(totals->remote, totals->n_remote, sizeof(*totals->remote), by_pair);
 	for (size_t i = 0; i < totals->n_remote; i++) {
 		struct tmigr_totals_remote *to = n ? &totals->remote[n - 1] : NULL;
 
