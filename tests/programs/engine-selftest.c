@@ -262,7 +262,8 @@ static void redo_remote(const struct run *run, struct redo *redo, const struct t
 	int target = tmigr_topology_index(run->topo, (unsigned int)rec->b);
 	unsigned int woke = rec->flags & TMIGR_RF_IDLE_TASK ? redo->woke : TMIGR_SLOTS;
 
-	redo->woke = TMIGR_SLOTS;
+	if (rec->flags & TMIGR_RF_IDLE_TASK)
+		redo->woke = TMIGR_SLOTS;
 	if (target < 0 || !inside(run, rec->t_ns))
 		return;
 	redo->remote[target].count++;
