@@ -202,6 +202,9 @@ static void test_plain(const struct tmigr_topology *topo)
 	struct engine_run run;
 
 	if (engine_run(&run, topo, &opts, what) == 0) {
+		tap_diag("%s: snapshot %s\n", what,
+			 run.live->use_ksyms && run.live->features.ksym_tmigr_cpu ? "by kallsyms"
+										  : "by distances");
 		check_law_1(&run, what);
 		check_known(&run, what);
 		engine_check_recomputed(&run, what);
