@@ -108,7 +108,6 @@ run 0 "$TMIGR" report "$TMP/d/e/f"
 check "report DIR: the same bytes as live" cmp "$TMP/live" "$TMP/out"
 run 0 "$TMIGR" report "$TMP/d/e/f/events.tmr"
 check "report events.tmr: the same bytes as live" cmp "$TMP/live" "$TMP/out"
-run 0 "$TMIGR" report - <"$TMP/d/e/f/events.tmr"
 "$TMIGR" report - <"$TMP/d/e/f/events.tmr" >"$TMP/out"
 check "report -: the same bytes as live" cmp "$TMP/live" "$TMP/out"
 run 0 "$TMIGR" run --json -o "$TMP/j" --record -- sleep 0.1

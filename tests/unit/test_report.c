@@ -348,9 +348,9 @@ static void test_answer_symmetric(void **state)
 		add_holder(m, 0, i, (i + 1) * 100 * MS);
 	expect_answer(
 		m, NONE, -1,
-		"this machine is symmetric (one capacity class), so no CPU is big; held by CPU "
-		"9 10.0 %, CPU 8 9.0 %, CPU 7 8.0 %, CPU 6 7.0 %, CPU 5 6.0 %, CPU 4 5.0 %, "
-		"CPU 3 4.0 %, CPU 2 3.0 %, 2 others 3.0 % of the window.");
+		"this machine is symmetric (one capacity class), so no CPU is big; held 10.0 % of "
+		"the window by CPU 9, 9.0 % by CPU 8, 8.0 % by CPU 7, 7.0 % by CPU 6, 6.0 % by CPU "
+		"5, 5.0 % by CPU 4, 4.0 % by CPU 3, 3.0 % by CPU 2, 3.0 % by 2 others.");
 	expect_answer(
 		machine_new(2), NONE, -1,
 		"this machine is symmetric (one capacity class), so no CPU is big; no CPU held "
@@ -381,7 +381,10 @@ static void test_answer_no_hierarchy(void **state)
 	json_decref(r);
 	json_decref(info);
 	free(m->model.res.roots[0].holders);
-	expect_answer(m, NONE, -1, "no answer: nothing of the timer-migration hierarchy was seen.");
+	expect_answer(
+		m, NONE, -1,
+		"no answer: nothing of the timer-migration hierarchy was seen (a CPU shows its "
+		"place when it goes idle).");
 }
 
 /* 12 CPUs in five classes, two levels, the classes' own idle states. */
