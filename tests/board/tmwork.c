@@ -54,7 +54,7 @@ static void pin(int cpu)
 
 static int socket_with_timeout(unsigned long us)
 {
-	struct timeval tv = { .tv_sec = us / 1000000, .tv_usec = us % 1000000 };
+	struct timeval tv = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair))
@@ -66,7 +66,7 @@ static int socket_with_timeout(unsigned long us)
 
 static void sleeper(bool wheel, unsigned long us, uint64_t end_ns, int cpu)
 {
-	struct timespec ts = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
+	struct timespec ts = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
 	unsigned long n = 0;
 	int fd = -1;
 	char c;
@@ -124,8 +124,8 @@ static void print_file(const char *path, const char *shown)
  * the better they agree. */
 static void print_cpu(int cpu)
 {
-	static const char *const files[] = { "usage", "time", "rejected", "above", "below",
-					     "name", "latency", "residency", "disable" };
+	static const char *const files[] = {"usage", "time",	"rejected",  "above",  "below",
+					    "name",  "latency", "residency", "disable"};
 	char path[256], shown[128];
 
 	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpu_capacity", cpu);
