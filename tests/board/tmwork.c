@@ -120,8 +120,8 @@ static void print_file(const char *path, const char *shown)
 		printf("%s:%.*s\n", shown, (int)strcspn((buf[n] = 0, buf), "\n"), buf);
 }
 
-/* A state's counters are read next to each other: the less time between them,
- * the better they agree. */
+/* A CPU's counters are read next to each other, with the time at which: the less
+ * time between them, the better they agree. */
 static void print_cpu(int cpu)
 {
 	static const char *const files[] = {"usage", "time",	"rejected",  "above",  "below",
@@ -131,6 +131,7 @@ static void print_cpu(int cpu)
 	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpu_capacity", cpu);
 	snprintf(shown, sizeof(shown), "cpu%d/cpu_capacity", cpu);
 	print_file(path, shown);
+	printf("cpu%d/mono_ns:%llu\n", cpu, (unsigned long long)now_ns());
 	for (int state = 0; state < 10; state++) {
 		for (size_t f = 0; f < sizeof(files) / sizeof(*files); f++) {
 			snprintf(shown, sizeof(shown), "cpu%d/cpuidle/state%d/%s", cpu, state,

@@ -71,3 +71,48 @@ capture_text()
 {
 	cat "$T/instances/$1/trace"
 }
+
+# observe NAME WORKLOAD SECONDS [COMMAND]: tmigr and ftrace side by side, sysfs
+# around both. COMMAND runs while tmigr traces.
+observe()
+{
+	capture_prepare "$1"
+	workload "$2" $(($3 + 2)) > /dev/null &
+	sleep 0.3
+	capture_start "$1"
+	# so that each CPU's state is known to the capture before the window
+	sleep 0.1
+	tmwork sysfs > "/out/$1.before"
+	if [ $# -gt 3 ]; then
+		$4 &
+	fi
+	tmigr run -d "$3" --record -o "/out/$1" > "/out/$1.text" 2> "/out/$1.err"
+	echo $? > "/out/$1.rc"
+	tmwork sysfs > "/out/$1.after"
+	sleep 0.1
+	capture_stop "$1"
+	capture_text "$1" > "/out/$1.trace"
+	tmigr report "/out/$1" > "/out/$1.again" 2>&1
+	tmigr report "/out/$1/events.tmr" > "/out/$1.replay" 2>&1
+	wait
+}
+
+# sysfs alone around the same workload, without tmigr
+observe_nothing()
+{
+	workload "$2" $(($3 + 2)) > /dev/null &
+	sleep 0.4
+	tmwork sysfs > "/out/$1.before"
+	sleep "$3"
+	tmwork sysfs > "/out/$1.after"
+	wait
+}
+
+# Takes the last CPU off and on again.
+hotplug()
+{
+	sleep 0.5
+	echo 0 > "/sys/devices/system/cpu/cpu$last_cpu/online"
+	sleep 0.5
+	echo 1 > "/sys/devices/system/cpu/cpu$last_cpu/online"
+}
