@@ -84,14 +84,4 @@ __u64 tmigr_live_group_expiry(const struct tmigr_live *live, __u64 group);
 int tmigr_live_totals(struct tmigr_live *live, struct tmigr_window_totals **ret,
 		      struct tmigr_err *err);
 
-/*
- * Pins the calling thread to the CPU where it matters least (lowest class,
- * not isolated, busiest so far), or to @want >= 0, and gives it a large timer
- * slack.  Returns the CPU, or a negative errno.  tmigr_housekeeping_undo() in
- * a child gives it the original mask back before exec.
- */
-int tmigr_housekeeping_pin(const struct tmigr_topology *topo, int want,
-			   struct tmigr_err *err);
-void tmigr_housekeeping_undo(void);
-
 #endif
