@@ -126,7 +126,6 @@ def late_records(cap, window, seed):
     want = {g: [id(u.e) for u in us] for g, us in window.updates.items()}
     for e in cap.events:
         by_cpu.setdefault(e.cpu, []).append(e)
-    stamps = {id(e): e.t for e in cap.events}
     for evs in by_cpu.values():
         for e, after in zip(evs, evs[1:]):
             if e.name in hierarchy.GROUP_SET and rng.random() < .1:
@@ -134,13 +133,19 @@ def late_records(cap, window, seed):
                 late += t > e.t
                 e.t = t
     shuffled = sorted(cap.events, key=lambda e: e.t)
+    for i, e in enumerate(shuffled):
+        e.order = i
     got, (odd, breaks, moved) = order.groups(shuffled)
     tap.ok(late and {g: [id(u.e) for u in us] for g, us in got.items()} == want
            and not odd and not breaks,
            f'{cap.name}: the order is rebuilt from records that came late')
     tap.note(f'{late} put off, {moved} out of place')
-    for e in cap.events:
-        e.t = stamps[id(e)]
+    span = window.end - window.start
+    for start, end in ((window.start, window.end),
+                       (window.start + span // 3, window.end - span // 3)):
+        late_window = cap.window(start, end, shuffled)
+        diff = compare.differences(late_window, cap.feed(late_window, shuffled))
+        tap.ok(not diff, f'{cap.name}: oracle and model agree on them', diff)
     return moved
 
 
