@@ -23,7 +23,12 @@
 #include "tmigr/rec.h"
 
 #define TMIGR_RECORDING_VERSION 1
-#define TMIGR_FRAME_RAW_MAX (4u << 20)
+
+/* Bounds on what one frame may unpack to: a reader refuses more before it
+ * reserves memory.  The totals of 4096 CPUs with all histograms filled take
+ * about 20 MiB of JSON. */
+#define TMIGR_FRAME_RAW_MAX  (4u << 20)	 /* EVENTS */
+#define TMIGR_FRAME_JSON_MAX (64u << 20) /* META, END */
 
 /* ---- writing ---- */
 struct tmigr_recording_writer;
@@ -32,8 +37,12 @@ struct tmigr_recording_writer;
 int tmigr_recording_create(const char *path, bool force, const json_t *meta,
 			   struct tmigr_recording_writer **ret,
 			   struct tmigr_err *err);
-/* Buffers up to one frame; an error (disk full) is returned once and the file
- * keeps its whole frames (a half-written one is cut off). */
+/*
+ * Buffers up to one frame.  An error (disk full) is returned once: the file
+ * keeps its whole frames (a half-written one is cut off), and what is fed after
+ * that is dropped, so a run can go on without its recording.
+ * tmigr_recording_end() then fails with the same errno.
+ */
 int tmigr_recording_events(struct tmigr_recording_writer *w,
 			   const struct tmigr_rec *recs, size_t n,
 			   struct tmigr_err *err);
@@ -42,7 +51,7 @@ int tmigr_recording_mark(struct tmigr_recording_writer *w, __u64 watermark_ns,
 /* Writes the end frame, fsyncs, closes and frees @w, also on error. */
 int tmigr_recording_end(struct tmigr_recording_writer *w, const json_t *end,
 			struct tmigr_err *err);
-/* Closes without an end frame. NULL is fine. */
+/* Closes without an end frame; what is buffered is still tried. NULL is fine. */
 void tmigr_recording_abort(struct tmigr_recording_writer *w);
 
 /* ---- reading ---- */
@@ -65,8 +74,8 @@ struct tmigr_frame {
 	__u64 watermark_ns;	      /* MARK */
 };
 
-/* -EINVAL: not a recording, or a version that this tool cannot read; ENOENT
- * and so on from open(2).  "-" is standard input. */
+/* -EINVAL: not a recording, or a version that this tool cannot read; -EISDIR,
+ * -ENOENT and so on from open(2).  "-" is standard input. */
 int tmigr_recording_open(const char *path, struct tmigr_recording_reader **ret,
 			 struct tmigr_err *err);
 /*

@@ -43,6 +43,11 @@ void tmigr_rundir_segment(void *d, const struct tmigr_segment *seg);
  */
 int tmigr_rundir_finish(struct tmigr_rundir *d, const json_t *run,
 			const json_t *report, struct tmigr_err *err);
+/*
+ * Instead of finish and close, for a run that never began: takes away what it
+ * wrote and the folders that it made, and frees.  NULL is fine.
+ */
+void tmigr_rundir_discard(struct tmigr_rundir *d);
 /* Frees; without finish before it, marks the run as interrupted. */
 void tmigr_rundir_close(struct tmigr_rundir *d);
 
