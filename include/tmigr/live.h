@@ -71,7 +71,9 @@ int tmigr_live_stop(struct tmigr_live *live, __u64 *ret_end_ns,
 		    struct tmigr_err *err);
 
 /* Takes a snapshot now, as NODE_ and SNAP_ records, into @sink (tmigr tree).
- * May be called from open on; without kallsyms it needs start (attached). */
+ * May be called from open on; without kallsyms it needs start (attached).
+ * -EAGAIN: no CPU has shown where the hierarchy is yet (every CPU is busy):
+ * again later. */
 int tmigr_live_snapshot(struct tmigr_live *live, tmigr_sink sink, void *arg,
 			struct tmigr_err *err);
 
