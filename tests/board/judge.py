@@ -21,6 +21,8 @@ STAMP_NS = 1000
 TURN_NS = 10_000_000
 TURNS = 2
 
+HOTPLUG = ("tmigr_cpu_online", "tmigr_cpu_offline", "tmigr_cpu_available", "tmigr_cpu_unavailable")
+
 
 def _form(key, groups, cpus):
     """A group as (level, node, ((mask, child), ...)), a child being a CPU or a group: names and

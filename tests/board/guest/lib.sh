@@ -110,10 +110,10 @@ observe_nothing()
 	wait
 }
 
-# Takes the last CPU off and on again.
+# Takes the last CPU off and on again, once tmigr is under way.
 hotplug()
 {
-	sleep 0.5
+	sleep 1.5
 	echo 0 > "/sys/devices/system/cpu/cpu$last_cpu/online"
 	sleep 0.5
 	echo 1 > "/sys/devices/system/cpu/cpu$last_cpu/online"
