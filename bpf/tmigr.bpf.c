@@ -415,13 +415,14 @@ int on_cpuhp_exit(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /* It ends when the bring-up step begins: from there on the CPU works, and up to
- * there it has no event (where the CPU is started earlier, it waits for this). */
+ * there it has no event (where the CPU is started earlier, it waits for this).
+ * On the way down the same step is passed once more, with a target below it. */
 SEC("raw_tp/cpuhp_enter")
 int on_cpuhp_enter(struct bpf_raw_tracepoint_args *ctx)
 {
-	int step = ctx->args[2];
+	int target = ctx->args[1], step = ctx->args[2];
 
-	if (step == (int)bpf_core_enum_value(enum cpuhp_state, CPUHP_BRINGUP_CPU))
+	if (step == (int)bpf_core_enum_value(enum cpuhp_state, CPUHP_BRINGUP_CPU) && target >= step)
 		set_offline(ctx->args[0], false);
 	return 0;
 }
@@ -755,14 +756,38 @@ static __always_inline void *ruler(void *object, __u32 from, __u32 to)
 	return (void *)((__u64)object + distance);
 }
 
+/* The runqueue of the CPU that this runs on, by way of the task; it says itself
+ * which CPU that is.  Needs CONFIG_FAIR_GROUP_SCHED. */
+static __always_inline struct rq *any_rq(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	if (!bpf_core_field_exists(task->se.cfs_rq) ||
+	    !bpf_core_field_exists(((struct cfs_rq *)0)->rq))
+		return NULL;
+	return BPF_CORE_READ(task, se.cfs_rq, rq);
+}
+
+/* From an event of any CPU; on a machine too busy to have had one, from the
+ * runqueue, which is at a known distance. */
 SEC("syscall")
 int snap_tmc_ruler(struct tmigr_snap_args *args)
 {
 	struct tmigr_snap_cpu *s = snap_entry(args->cpu);
-	__u32 cpu = args->cpu;
+	__u64 known = args->known_tmc;
+	__u32 cpu = args->cpu, from = args->known_cpu;
+	struct rq *rq;
 
-	if (s)
-		snap_tmc(s, ruler((void *)args->known_tmc, args->known_cpu, cpu), cpu);
+	if (!s)
+		return 0;
+	if (!known && args->rq_to_tmc) {
+		rq = any_rq();
+		if (!rq)
+			return 0;
+		from = BPF_CORE_READ(rq, cpu);
+		known = (__u64)rq + args->rq_to_tmc;
+	}
+	snap_tmc(s, ruler((void *)known, from, cpu), cpu);
 	return 0;
 }
 
@@ -770,15 +795,19 @@ SEC("syscall")
 int snap_rq_ruler(struct tmigr_snap_args *args)
 {
 	struct tmigr_snap_cpu *s = snap_entry(args->cpu);
-	struct task_struct *task = (void *)bpf_get_current_task();
-	__u32 cpu = args->cpu;
-	struct rq *own;
+	__u32 cpu = args->cpu, from;
+	struct rq *rq = any_rq();
 
-	if (!s || !bpf_core_field_exists(task->se.cfs_rq) ||
-	    !bpf_core_field_exists(((struct cfs_rq *)0)->rq))
+	if (!s)
 		return 0;
-	own = BPF_CORE_READ(task, se.cfs_rq, rq);
-	if (own)
-		snap_rq(s, ruler(own, BPF_CORE_READ(own, cpu), cpu), cpu);
+	if (rq) {
+		from = BPF_CORE_READ(rq, cpu);
+	} else {
+		if (!args->known_tmc || !args->rq_to_tmc)
+			return 0;
+		from = args->known_cpu;
+		rq = (void *)(args->known_tmc - args->rq_to_tmc);
+	}
+	snap_rq(s, ruler(rq, from, cpu), cpu);
 	return 0;
 }

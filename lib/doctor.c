@@ -41,7 +41,7 @@ static void look_at_tracefs(struct doctor_facts *f)
 		return;
 	while (!f->tracefs[0] && (m = getmntent(mounts)))
 		if (strcmp(m->mnt_type, "tracefs") == 0 && strlen(m->mnt_dir) < sizeof(f->tracefs))
-			strcpy(f->tracefs, m->mnt_dir);
+			memcpy(f->tracefs, m->mnt_dir, strlen(m->mnt_dir) + 1);
 	endmntent(mounts);
 	f->tracefs_readable = f->tracefs[0] && access(f->tracefs, R_OK | X_OK) == 0;
 }

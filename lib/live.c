@@ -100,7 +100,10 @@ static int open_live(struct tmigr_live *live, struct tmigr_err *err)
 	ret = index_possible(live, err);
 	if (!ret)
 		ret = probe(live, err);
-	return ret ? ret : tmigr_live_load(live, err);
+	if (ret)
+		return ret;
+	live->rq_to_tmc = tmigr_percpu_distance("runqueues", "tmigr_cpu");
+	return tmigr_live_load(live, err);
 }
 
 int tmigr_live_open(const struct tmigr_live_opts *opts, const struct tmigr_topology *topo,

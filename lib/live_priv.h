@@ -3,6 +3,7 @@
  * Insides of the live engine, shared by lib/live*.c only:
  *   live.c           its life: open, start, stop, close
  *   live_load.c      the BPF skeleton (private to that file): load, attach
+ *   live_percpu.c    where the kernel's per-CPU variables lie
  *   live_ring.c      one CPU's ring buffer
  *   live_drain.c     merge of the ring buffers by time
  *   live_snapshot.c  the hierarchy of the running kernel, as records
@@ -64,6 +65,7 @@ struct tmigr_live {
 	struct tmigr_features features;
 	struct tmigr_bpf *skel;
 	bool use_ksyms;
+	__s64 rq_to_tmc; /* see struct tmigr_snap_args */
 
 	/* CPUs as the kernel's per-CPU maps order them, and where those of the
 	 * topology are among them. */
@@ -112,6 +114,11 @@ void tmigr_live_unload(struct tmigr_live *live);
 int tmigr_live_run_snap(struct tmigr_live *live, struct tmigr_snap_args *args);
 /* Time and runs of all programs, when measured. */
 void tmigr_live_bpf_cost(struct tmigr_live *live, struct tmigr_cost *cost);
+
+/* ---- live_percpu.c ---- */
+/* Distance from one per-CPU variable of the kernel to another by the kernel's
+ * BTF; 0: not known. */
+__s64 tmigr_percpu_distance(const char *from, const char *to);
 
 /* ---- live_window.c ---- */
 __u64 tmigr_now_ns(void);

@@ -78,7 +78,10 @@ struct tmigr_remote_key {
 struct tmigr_snap_args {
 	__u32 cpu;
 	__u32 known_cpu;      /* ruler: the CPU of known_tmc */
-	__u64 known_tmc;      /* a struct tmigr_cpu *, from its first event */
+	__u64 known_tmc;      /* a struct tmigr_cpu *, from its first event, or 0 */
+	__s64 rq_to_tmc;      /* from a CPU's runqueue to its struct tmigr_cpu, as
+			       * the two lie in the kernel's per-CPU section;
+			       * 0: not known */
 };
 
 /* Entry of the array that the snapshot program fills, one per possible CPU. */

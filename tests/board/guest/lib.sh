@@ -80,7 +80,9 @@ observe()
 	workload "$2" $(($3 + 2)) > /dev/null &
 	sleep 0.3
 	capture_start "$1"
-	# so that each CPU's state is known to the capture before the window
+	# Wakes each CPU once, so that the capture knows of each what it is in.
+	# shellcheck disable=SC2046
+	tmwork hr 1000 0 $(all_cpus) > /dev/null
 	sleep 0.1
 	tmwork sysfs > "/out/$1.before"
 	if [ $# -gt 3 ]; then
@@ -108,10 +110,10 @@ observe_nothing()
 	wait
 }
 
-# Takes the last CPU off and on again.
+# Takes the last CPU off and on again, once tmigr is under way.
 hotplug()
 {
-	sleep 0.5
+	sleep 1.5
 	echo 0 > "/sys/devices/system/cpu/cpu$last_cpu/online"
 	sleep 0.5
 	echo 1 > "/sys/devices/system/cpu/cpu$last_cpu/online"

@@ -14,5 +14,5 @@ observe_nothing bare-idle idle 2
 observe idle idle 2
 observe all all 2
 observe pin little-pin-wheel 2
-observe hotplug all 2 hotplug
+observe hotplug all 3 hotplug
 tmigr tree --json > /out/tree-late.json
