@@ -108,19 +108,21 @@ def durations(tap, cpu, got, hist):
 
 
 def remote(tap, run, oracle, blind):
-    want = {pair: (n, sum(woke.values()))
-            for pair, (n, woke) in oracle.remote().items()
+    want = {pair: (n, woke) for pair, (n, woke) in oracle.remote().items()
             if pair[0] not in blind}
-    got = {(r['executor'], r['target']): (r['count'], woke_sum(r))
+    got = {(r['executor'], r['target']): (r['count'], woken(r))
            for r in run.report['remote'] if r['executor'] not in blind}
-    tap.same(got, want, 'remote expiries: count, and those that woke')
-    return sum(n for n, _ in want.values())
+    tap.ok(got == want, 'remote expiries: count, and what they woke from',
+           [f'{p}: product {got.get(p)}, oracle {want.get(p)}'
+            for p in sorted(set(got) | set(want)) if got.get(p) != want.get(p)])
+    tap.note(f'{sum(n for n, _ in want.values())} remote expiries')
 
 
-def woke_sum(entry):
-    woke = entry['woke_executor']
-    return woke if isinstance(woke, int) else sum(
-        x['count'] if isinstance(x, dict) else x for x in woke)
+def woken(entry):
+    """{slot: count} of one pair."""
+    out = {w['index'] + 1: w['count'] for w in entry['woke'] if w['count']}
+    rest = entry['woke_executor'] - sum(out.values())
+    return {**out, figures.UNKNOWN_SLOT: rest} if rest else out
 
 
 def overlap(ours, theirs):
@@ -159,7 +161,7 @@ def holder(tap, run, oracle, raw):
         ours = [(a, b, (nobody(r), c)) for a, b, (r, c) in mine['segments']]
         exact(tap, root, ours, theirs)
         on_own_clock(tap, root, oracle, raw, raw_roots, mine, theirs)
-        figures_of(tap, root, run, mine)
+        figures_of(tap, root, run, oracle, mine)
         held += mine['regimes'].get('held', 0)
     return held
 
@@ -189,7 +191,7 @@ def on_own_clock(tap, root, oracle, raw, raw_roots, mine, theirs):
     tap.note(f'{root}: {off} ns of {oracle.end - oracle.start} differ there')
 
 
-def figures_of(tap, root, run, mine):
+def figures_of(tap, root, run, oracle, mine):
     """Holdings, when the trace knew the holder all the time."""
     if mine['regimes'].get('unknown'):
         tap.skip(f'{root}: holdings', 'the trace does not tell the start')
@@ -200,7 +202,20 @@ def figures_of(tap, root, run, mine):
     want = {cpu: (h['held'], h['holdings'], h['longest'])
             for cpu, h in mine['holders'].items()}
     tap.same(got, want, f'{root}: held, holdings, longest of each CPU')
+    got = {h['cpu']: (slots_of(h), h['avoidable_ns']) for h in report['holders']}
+    want = {cpu: (h['slots'], h['avoidable'])
+            for cpu, h in mine['holders'].items()}
+    tap.same(got, want, f'{root}: what the holders were in, what was avoidable')
+    got = {c['name']: (c['held_ns'], c['avoidable_ns'])
+           for c in report['classes'] if c['held_ns']}
+    tap.same(got, oracle.classes_held(mine), f'{root}: held by class')
     tap.same(report['unknown_ns'], 0, f'{root}: nothing unknown')
+
+
+def slots_of(holder_):
+    out = {s['index'] + 1: s['time_ns'] for s in holder_['idle_ns']}
+    out[figures.RUNNING] = holder_['running_ns']
+    return {slot: ns for slot, ns in out.items() if ns}
 
 
 def name(root):
