@@ -159,6 +159,10 @@ def holder(tap, run, oracle, raw):
                     int(s['cpu']) if s['regime'] == 'held' else None))
                   for s in run.segments if s['root'] == root]
         ours = [(a, b, (nobody(r), c)) for a, b, (r, c) in mine['segments']]
+        rows = [(s['regime'], s['cpu']) for s in run.segments
+                if s['root'] == root]
+        tap.ok(all(a != b for a, b in zip(rows, rows[1:])),
+               f'{root}: each segment is as long as can be')
         exact(tap, root, ours, theirs)
         on_own_clock(tap, root, oracle, raw, raw_roots, mine, theirs)
         figures_of(tap, root, run, oracle, mine)
