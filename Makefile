@@ -125,7 +125,7 @@ static:
 
 .PHONY: check-board
 check-board:
-	$(Q)prove -e '' tests/board/check :: --board $(or $(BOARD),rk3576) --kernel $(or $(KERNEL),6.12 7.3)
+	$(Q)prove -e '' tests/board/check.py :: --board $(or $(BOARD),rk3576) --kernel $(or $(KERNEL),6.12 7.3)
 
 .PHONY: deps demo check check-only bench
 deps:
