@@ -105,6 +105,7 @@ static void init_cpu(struct tmigr_model *m, size_t i)
 		.slot = tc->online ? TMIGR_SLOT_UNKNOWN : TMIGR_SLOT_OFFLINE,
 		.idle_slot = TMIGR_SLOT_UNKNOWN,
 		.seen = !tc->online,
+		.woke_done = !tc->online,
 		.available = tc->online,
 		.in_play = tc->online,
 		.duty = tc->online ? TMIGR_DUTY_UNKNOWN : TMIGR_DUTY_NONE,

@@ -124,7 +124,7 @@ void tmigr_resid_offline(struct tmigr_model *m, int cpu)
 
 	first(m, cpu, TMIGR_SLOT_RUNNING);
 	c->start_seen = false;
-	c->idle_slot = TMIGR_SLOT_UNKNOWN;
+	c->woke_done = true; /* until it idles again */
 	set_slot(m, cpu, TMIGR_SLOT_OFFLINE);
 }
 
