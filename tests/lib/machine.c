@@ -110,7 +110,7 @@ void machine_4_4(const struct machine *m)
 {
 	machine_cpus(m, "0-7\n");
 	machine_cpu_file(m, "isolated", "\n");
-	machine_cpu_file(m, "nohz_full", "(null)\n");
+	machine_cpu_file(m, "nohz_full", "  (null)\n");
 	machine_cpu_file(m, "cpuidle/current_driver", "psci_idle\n");
 	machine_cpu_file(m, "cpuidle/current_governor", "teo\n");
 	machine_cpu_file(m, "cpuidle/current_governor_ro", "menu\n");
