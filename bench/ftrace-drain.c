@@ -61,8 +61,11 @@ static const char usage_text[] =
 	"  -s, --sleep US             how long a recorder sleeps (1000, as trace-cmd)\n"
 	"  -o, --output FILE          what was read, as one JSON line (stderr)\n";
 
-/* The command gets the signal; this program ends when the command does, so that
- * the instance is always taken away again. */
+/*
+ * The command gets the signal; this program ends when the command does, so that
+ * the instance is always taken away again.  Signals are blocked until there is a
+ * command to pass them to.
+ */
 static void forward_signal(int sig)
 {
 	if (child_pid > 0)
@@ -182,6 +185,16 @@ static int print_stats(const struct session *s)
 	return (out == stderr ? fflush(out) : fclose(out)) ? 1 : 0;
 }
 
+static void mask_signals(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(how, &set, NULL);
+}
+
 static int run_command(char **command)
 {
 	struct sigaction sa = {.sa_handler = forward_signal};
@@ -193,6 +206,7 @@ static int run_command(char **command)
 		return 1;
 	}
 	if (!pid) {
+		mask_signals(SIG_UNBLOCK);
 		execvp(command[0], command);
 		fprintf(stderr, "ftrace-drain: %s: %s\n", command[0], strerror(errno));
 		_exit(errno == ENOENT ? 127 : 126);
@@ -200,9 +214,11 @@ static int run_command(char **command)
 	child_pid = pid;
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
+	mask_signals(SIG_UNBLOCK);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return 1;
+	mask_signals(SIG_BLOCK);
 	child_pid = 0;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -232,6 +248,7 @@ static int run(const struct config *cfg)
 	char name[64];
 	int ret;
 
+	mask_signals(SIG_BLOCK);
 	snprintf(name, sizeof(name), "tmigr-bench-%ld", (long)getpid());
 	s.instance = tracefs_instance_create(name);
 	if (!s.instance) {
