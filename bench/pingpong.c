@@ -27,6 +27,8 @@
 #include <unistd.h>
 
 #define MAX_WORKERS  64
+#define SLICE_NS     20000000ULL
+#define MAX_SLICES   4096
 #define NSEC_PER_SEC 1000000000ULL
 
 typedef unsigned long long u64;
@@ -45,6 +47,9 @@ struct tally {
 	u64 start_ns, end_ns;
 	u64 count;
 	u64 late_sum_ns, late_max_ns;
+	/* Round trips that ended in each 20 ms of the run: on a machine that
+	 * others use too, the fast slices are much steadier than the sum. */
+	unsigned int slices[MAX_SLICES];
 };
 
 struct usage {
@@ -104,6 +109,8 @@ static bool more(const struct config *cfg, u64 done, u64 start_ns, u64 present_n
 
 static void ping(const struct config *cfg, int in, int out, struct tally *t)
 {
+	u64 slice;
+
 	pin(cfg->cpus[0]);
 	/* The first round trip waits for the peer to exist: not counted. */
 	if (!pass(in, out))
@@ -114,6 +121,9 @@ static void ping(const struct config *cfg, int in, int out, struct tally *t)
 			_exit(1);
 		t->count++;
 		t->end_ns = now_ns();
+		slice = (t->end_ns - t->start_ns) / SLICE_NS;
+		if (slice < MAX_SLICES)
+			t->slices[slice]++;
 	}
 	_exit(0);
 }
@@ -238,8 +248,18 @@ static int wait_all(struct usage *sum)
 	return bad;
 }
 
-static void print_result(const struct config *cfg, const struct tally *tallies, size_t n,
-			 const struct usage *usage, long long entries)
+/* Whole slices only. */
+static void print_slices(const struct tally *t)
+{
+	u64 n = (t->end_ns - t->start_ns) / SLICE_NS;
+
+	printf(",\"slice_ns\":%llu,\"slices\":[", SLICE_NS);
+	for (u64 i = 0; i < n && i < MAX_SLICES; i++)
+		printf("%s%u", i ? "," : "", t->slices[i]);
+	printf("]");
+}
+
+static struct tally add_up(const struct tally *tallies, size_t n)
 {
 	struct tally sum = tallies[0];
 
@@ -253,6 +273,14 @@ static void print_result(const struct config *cfg, const struct tally *tallies, 
 		if (tallies[i].end_ns > sum.end_ns)
 			sum.end_ns = tallies[i].end_ns;
 	}
+	return sum;
+}
+
+static void print_result(const struct config *cfg, const struct tally *tallies, size_t n,
+			 const struct usage *usage, long long entries)
+{
+	const struct tally sum = add_up(tallies, n);
+
 	printf("{\"mode\":\"%s\",\"cpus\":[", cfg->wheel ? "wheel" : "pingpong");
 	for (size_t i = 0; i < cfg->n_cpus; i++)
 		printf("%s%d", i ? "," : "", cfg->cpus[i]);
@@ -261,6 +289,8 @@ static void print_result(const struct config *cfg, const struct tally *tallies, 
 	if (cfg->wheel)
 		printf(",\"period_us\":%llu,\"late_sum_ns\":%llu,\"late_max_ns\":%llu",
 		       cfg->period_us, sum.late_sum_ns, sum.late_max_ns);
+	else
+		print_slices(&sum);
 	printf(",\"cpu_ns\":%llu,\"user_ns\":%llu,\"sys_ns\":%llu,\"voluntary_switches\":%llu,"
 	       "\"involuntary_switches\":%llu,\"idle_entries\":",
 	       usage->user_ns + usage->sys_ns, usage->user_ns, usage->sys_ns, usage->voluntary,

@@ -149,19 +149,24 @@ class Untraced:
 
 
 class Tracer:
-    """One tool with its options; @command(folder) without the gate."""
+    """One tool with its options; @command(folder) without the gate.
 
-    def __init__(self, name, command, events=None):
+    @told(folder): what the tool says of itself, where it says something:
+    {"events", "lost"}, and "bpf_ns", "bpf_runs" of a tool that knows.
+    """
+
+    def __init__(self, name, command, told=None):
         self.name = name
         self.command = command
-        self.events = events  # events(folder): how many it saw, where it says so
+        self.told = told
 
     def run(self, load, folder):
         gate = Gate(folder)
         log = open(folder + "/stderr", "w+")
         begun = time.monotonic()
-        tracer = subprocess.Popen(self.command(folder) + gate.command(), stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.DEVNULL, stderr=log)
+        with open(folder + "/stdout", "w") as out:
+            tracer = subprocess.Popen(self.command(folder) + gate.command(), stdout=out,
+                                      stdin=subprocess.DEVNULL, stderr=log)
         status = usage = None
         try:
             gate_pid = gate.wait_ready(tracer)
@@ -193,7 +198,7 @@ class Tracer:
             "tracer_total_cpu_ns": round((usage.ru_utime + usage.ru_stime) * 1e9),
             "tracer_start_s": round(start_s, 3),
             "tracer_stop_s": round(time.monotonic() - stopped, 3),
-            "events": self.events(folder) if self.events else None,
+            "told": self.told(folder) if self.told else {},
         }
 
 
@@ -203,23 +208,34 @@ def options_of(tmigr):
     return r.stdout if r.returncode == 0 else ""
 
 
+def told_by_tmigr(folder):
+    with open(folder + "/stdout") as f:
+        report = json.load(f)
+    observer = report["observer"]
+    told = {"events": observer["records"], "lost": report["lost"]["records"]}
+    if observer["bpf_runs"]:
+        told.update(bpf_ns=observer["bpf_ns"], bpf_runs=observer["bpf_runs"])
+    return told
+
+
 def own_tracers(build, missing):
-    """`tmigr run` in its three ways."""
+    """`tmigr run` in its ways."""
     tmigr = build + "/tmigr"
     if not os.access(tmigr, os.X_OK):
         missing.append({"tracer": "tmigr run", "why": tmigr + " is not built"})
         return []
+    run = [tmigr, "run", "--json"]
     tracers = []
-    if "--no-timeline" in options_of(tmigr):
-        tracers.append(Tracer("tmigr residency only",
-                              lambda d: [tmigr, "run", "--no-timeline", "--"]))
-    else:
-        missing.append({"tracer": "tmigr residency only",
-                        "why": "tmigr run has no option for it"})
+    for name, option in (("tmigr residency only", "--no-timeline"),
+                         ("tmigr run --no-stats", "--no-stats")):
+        if option in options_of(tmigr):
+            tracers.append(Tracer(name, lambda d, o=option: [*run, o, "--"], told_by_tmigr))
+        else:
+            missing.append({"tracer": name, "why": "tmigr run has no option for it"})
     return tracers + [
-        Tracer("tmigr run", lambda d: [tmigr, "run", "--"]),
+        Tracer("tmigr run", lambda d: [*run, "--"], told_by_tmigr),
         Tracer("tmigr run --record",
-               lambda d: [tmigr, "run", "--record", "-o", d + "/run", "--"]),
+               lambda d: [*run, "--record", "-o", d + "/run", "--"], told_by_tmigr),
     ]
 
 
@@ -249,12 +265,13 @@ def ftrace_tracers(build, events, folder, missing):
                     "why": why + "; ftrace-drain stands in for it"})
     drain = build + "/bench/ftrace-drain"
 
-    def read_events(d):
+    def told(d):
         with open(d + "/drain.json") as f:
-            return json.load(f)["events"]
+            stats = json.load(f)
+        return {"events": stats["events"], "lost": stats["lost"]}
 
     return [Tracer("ftrace drained each ms",
-                   lambda d: [drain, "-o", d + "/drain.json", *selected, "--"], read_events)]
+                   lambda d: [drain, "-o", d + "/drain.json", *selected, "--"], told)]
 
 
 def all_tracers(build, tracefs, folder):
