@@ -32,9 +32,9 @@ def skip(what, why):
     print(f"ok {len(results)} - {what} # SKIP {why}", flush=True)
 
 
-def run(*command):
+def run(*command, **env):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          stdin=subprocess.DEVNULL, timeout=120)
+                          stdin=subprocess.DEVNULL, timeout=120, env=dict(os.environ, **env))
 
 
 def bench(name, *args):
@@ -139,6 +139,22 @@ def check_drain(folder):
             "power:no_such_event", "ftrace-drain: an event that is not there is named")
 
 
+def check_broken_peer(folder, out):
+    """One peer that fails is named with its own words; the others are measured."""
+    perf = folder + "/perf"
+    with open(perf, "w") as f:
+        f.write("#!/bin/sh\necho 'perf: broken on purpose' >&2\nexit 3\n")
+    os.chmod(perf, 0o755)
+    r = run(f"{TREE}/bench/run", "--seconds", "0.1", "--rounds", "1", "--no-model", "--no-wheel",
+            "--only", "perf record", "--output", out, B, PATH=folder + ":" + os.environ["PATH"])
+    with open(out) as f:
+        d = json.load(f)
+    ok(r.returncode == 0 and {"tracer": "perf record", "why": "perf: broken on purpose"} in
+       [{**e, "why": e["why"].rpartition("trace: ")[2]} for e in d["missing"]]
+       and list(d["loads"]["pingpong"]["figures"]) == ["untraced"],
+       "bench/run: a peer that fails is named with its reason", r.stderr + str(d["missing"]))
+
+
 def check_run(folder):
     if len(CPUS) < 2:
         skip("bench/run", "one CPU only")
@@ -162,6 +178,8 @@ def check_run(folder):
                for load in d["loads"].values()), "results.json: its figures")
     ok(all(e["tracer"] and e["why"] and "\n" not in e["why"] for e in d["missing"]),
        "results.json: what is missing, and why", d["missing"])
+    if can_trace():
+        check_broken_peer(folder, out)
     if not can_trace() or run(f"{B}/tmigr", "doctor").returncode:
         skip("bench/run: tracers", "cannot trace here")
         return
