@@ -66,9 +66,11 @@ def check_pingpong():
         skip("pingpong", "one CPU only")
         return
     d = answer(bench("pingpong", "-n", "200"), "pingpong: one JSON line")
-    ok(set(d) == COMMON | {"round_trips", "slice_ns", "slices"} and d["round_trips"] == 200 and d["wall_ns"] > 0
+    ok(set(d) == COMMON | {"round_trips", "slice_ns", "slices"}
+       and d["round_trips"] == 200 and d["wall_ns"] > 0
        and d["cpus"] == CPUS[:2] and sum(d["slices"]) <= 200
-       and len(d["slices"]) == d["wall_ns"] // d["slice_ns"] and d["cpu_ns"] == d["user_ns"] + d["sys_ns"],
+       and len(d["slices"]) == d["wall_ns"] // d["slice_ns"]
+       and d["cpu_ns"] == d["user_ns"] + d["sys_ns"],
        "pingpong: makes the round trips asked for, and all fields are there", d)
     d = answer(bench("pingpong", "--wheel", "-n", "3", "-p", "1000"), "wheel: one JSON line")
     ok(set(d) == COMMON | {"sleeps", "period_us", "late_sum_ns", "late_max_ns"}
