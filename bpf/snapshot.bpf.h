@@ -46,8 +46,9 @@ static __always_inline void snap_tmc(struct tmigr_snap_cpu *s, struct tmigr_cpu 
 					 ? TMIGR_KTIME_MAX
 					 : BPF_CORE_READ(tmc, cpuevt.nextevt.expires);
 	group = BPF_CORE_READ(tmc, tmgroup);
-	/* A CPU that was never online: cpuevt.cpu is 0, and it has no group. */
-	if (!group)
+	/* A CPU that was never online: cpuevt.cpu is 0, and it has no group.
+	 * The rest is for CPU 0, whose number alone confirms little. */
+	if (!group || !s->mask || s->mask & (s->mask - 1) || BPF_CORE_READ(group, level))
 		return;
 	for (i = 0; i < TMIGR_SNAP_LEVELS; i++) {
 		if (!group) {
@@ -59,8 +60,11 @@ static __always_inline void snap_tmc(struct tmigr_snap_cpu *s, struct tmigr_cpu 
 	}
 	s->valid = 1;
 	v = bpf_map_lookup_percpu_elem(&cpus, &zero, cpu);
-	if (v)
-		v->learnt = 1;
+	if (!v)
+		return;
+	v->learnt = 1;
+	if (!v->tmc)
+		v->tmc = (__u64)tmc;
 }
 
 static __always_inline void snap_rq(struct tmigr_snap_cpu *s, struct rq *rq, __u32 cpu)

@@ -305,9 +305,8 @@ static __always_inline void count_remote(struct tmigr_cpu_value *v, __u32 target
 	};
 	__u64 one = 1, *n;
 
-	/* First expiry since the interval, whoever ran: the next one did not
-	 * end that interval. */
-	v->woke_slot = TMIGR_SLOTS;
+	if (idle_task)
+		v->woke_slot = TMIGR_SLOTS;
 	if (!key.edge_ns)
 		return;
 	n = bpf_map_lookup_elem(&remote, &key);
