@@ -97,8 +97,7 @@ struct tmigr_snap_group {
 	__s32 node;
 	__u8 level;
 	__u8 mask;
-	__u16 pad;
-	__u32 num_children;
+	__u8 pad[6];
 };
 
 struct tmigr_snap_cpu {
