@@ -62,6 +62,10 @@ int tmigr_root_new(struct tmigr_model *m, int top)
 	for (size_t i = 0; i < m->n_cpus; i++)
 		r->holder_of_cpu[i] = -1;
 	tmigr_log_push(m, r, (struct tmigr_piece){.regime = TMIGR_UNKNOWN, .cpu = -1, .group = -1});
+	if (m->err) {
+		tmigr_root_free(r);
+		return -1;
+	}
 	return m->n_roots++;
 }
 
