@@ -250,6 +250,30 @@ static void lost_duty(void **state)
 	fixture_free(f);
 }
 
+/* A CPU whose records are lost may have expired another one's timers, and with
+ * them its duty. */
+static void lost_ends_duties_of_others(void **state)
+{
+	struct tmigr_rec recs[] = {
+		ONE_ROOT(WORD(1, 1, 7)),
+		rec_about(900, 1, TMIGR_REC_CPU_NEW_TIMER_IDLE, 1, 8000),
+		rec_group(1200, 0, false, R0, 1, WORD(0, NOBODY, 8)),
+		rec_about(1200, 0, TMIGR_REC_CPU_IDLE, 0, NEVER),
+		rec_lost(1400, 0, 1, 1300),
+		rec_about(1410, 0, TMIGR_REC_CPU_NEW_TIMER_IDLE, 0, NEVER),
+		rec_snap_group(1450, R0, WORD(0, NOBODY, 8)),
+		rec_about(1500, 1, TMIGR_REC_SNAP_CPU, 1, 8000),
+	};
+	struct fixture *f = RUN(machine_new(2, 1, 1, NULL), recs);
+
+	(void)state;
+	assert_int_equal(f->n_segs, 4);
+	expect_segment(f, 1, TMIGR_DUTY, -1, 1200, 1300);
+	expect_segment(f, 2, TMIGR_UNKNOWN, -1, 1300, 1500);
+	expect_segment(f, 3, TMIGR_DUTY, -1, 1500, 2000);
+	fixture_free(f);
+}
+
 /* Records of a CPU whose place is not known: any root may have lost an update. */
 static void lost_of_unknown_cpu(void **state)
 {
@@ -395,6 +419,7 @@ int main(void)
 		cmocka_unit_test(lost_tail),
 		cmocka_unit_test(tail_revealed_by_end_snapshot),
 		cmocka_unit_test(lost_duty),
+		cmocka_unit_test(lost_ends_duties_of_others),
 		cmocka_unit_test(lost_of_unknown_cpu),
 		cmocka_unit_test(snapshot_while_duty_is_due),
 		cmocka_unit_test(snapshots_in_the_window),
