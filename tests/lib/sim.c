@@ -159,8 +159,8 @@ void sim_run(const struct sim_cfg *cfg, struct sim *ret)
 	ret->time_ns = calloc(cfg->n_cpus * TMIGR_SLOTS, sizeof(*ret->time_ns));
 	ret->root_of = calloc(cfg->n_cpus, sizeof(*ret->root_of));
 	s->cpus = calloc(cfg->n_cpus, sizeof(*s->cpus));
-	/* at most one level-0 group a CPU, and fewer above them all */
-	s->groups = calloc(2 * cfg->n_cpus + 2, sizeof(*s->groups));
+	/* room for a branch of its own for each late CPU */
+	s->groups = calloc(4 * cfg->n_cpus + 16, sizeof(*s->groups));
 	s->tops = calloc(cfg->n_roots, sizeof(*s->tops));
 	s->last_truth = calloc(cfg->n_roots, sizeof(*s->last_truth));
 	ret->start_ns = ret->end_ns = TMIGR_KTIME_MAX;
@@ -202,7 +202,7 @@ struct sim_cfg sim_random(__u64 seed)
 	if (c.n_late && R(2)) {
 		/* a full root group: the late CPU needs a new top level */
 		c.n_roots = 1;
-		c.n_cpus = c.fan + c.n_late;
+		c.n_cpus = (R(2) ? c.fan : c.fan * c.fan) + c.n_late;
 	}
 	c.n_classes = 1 + R(4);
 	c.max_gap = R(2) ? 1 : 1 + R(50);

@@ -135,7 +135,7 @@ int sim_new_group(struct machine *s, unsigned int level)
 {
 	struct sgroup *g = &s->groups[s->n_groups];
 
-	assert(s->n_groups < (int)(2 * s->cfg->n_cpus + 2));
+	assert(s->n_groups < (int)(4 * s->cfg->n_cpus + 16));
 	*g = (struct sgroup){.key = 0xffff888000000000ULL + s->n_groups * 0x80,
 			     .parent = -1,
 			     .level = level,
@@ -168,32 +168,47 @@ void sim_link_group(struct machine *s, int group, int parent)
 	s->groups[group].parent = parent;
 }
 
-/* A place for a new CPU in hierarchy @root: the group's index. */
+/* New groups, one a level from 0 on, below @parent; returns the lowest. */
+static int new_branch(struct machine *s, int parent)
+{
+	int lowest = -1, below = -1;
+
+	for (unsigned int level = 0; level < s->groups[parent].level; level++) {
+		int group = sim_new_group(s, level);
+
+		if (below >= 0)
+			sim_link_group(s, below, group);
+		else
+			lowest = group;
+		below = group;
+	}
+	sim_link_group(s, below, parent);
+	return lowest;
+}
+
+static int top_of(const struct machine *s, int group)
+{
+	while (s->groups[group].parent >= 0)
+		group = s->groups[group].parent;
+	return group;
+}
+
+/* A place for a new CPU in hierarchy @root: a level-0 group.  *@ret_old_top: the
+ * root that got a new one above it, or -1. */
 static int make_place(struct machine *s, unsigned int root, int *ret_old_top)
 {
-	int top = s->tops[root], group;
+	int top = s->tops[root];
 
 	*ret_old_top = -1;
-	for (int g = 0; g < s->n_groups; g++)
-		if (!s->groups[g].level && sim_has_room(s, g) && s->groups[g].parent == -1 &&
-		    g == top)
-			return g;
-	group = sim_new_group(s, 0);
-	for (int g = 0, up; g < s->n_groups; g++) {
-		for (up = g; s->groups[up].parent >= 0; up = s->groups[up].parent)
-			;
-		if (s->groups[g].level == 1 && sim_has_room(s, g) && up == top) {
-			sim_link_group(s, group, g);
-			return group;
-		}
-	}
-	if (s->groups[top].level != 0)
-		return -1;
-	s->tops[root] = sim_new_group(s, 1);
+	for (unsigned int level = 0; level <= s->groups[top].level; level++)
+		for (int g = 0; g < s->n_groups; g++)
+			if (s->groups[g].level == level && sim_has_room(s, g) &&
+			    top_of(s, g) == top)
+				return level ? new_branch(s, g) : g;
+	s->tops[root] = sim_new_group(s, s->groups[top].level + 1);
 	sim_link_group(s, top, s->tops[root]);
-	sim_link_group(s, group, s->tops[root]);
 	*ret_old_top = top;
-	return group;
+	return new_branch(s, s->tops[root]);
 }
 
 /* First online of a CPU: its place, perhaps a new top level. */
@@ -203,10 +218,6 @@ static void first_online(struct machine *s, int cpu)
 	unsigned int root = sim_below(s, s->cfg->n_roots);
 	int old_top, group = make_place(s, root, &old_top);
 
-	if (group < 0)
-		group = s->n_groups - 1; /* the new group stays a root of its own: skip */
-	if (s->groups[group].parent < 0 && s->tops[root] != group)
-		return;
 	c->group = group;
 	c->mask = sim_give_mask(s, group, cpu);
 	s->sim->root_of[cpu] = root;
