@@ -141,6 +141,26 @@ static void check_losses(const struct engine_run *run, const char *what, bool ex
 		       expect_some ? "records were lost" : "no record was lost");
 }
 
+/* No CLEAN vouches for a time in which a loss lies that the stream tells of only
+ * later. */
+static void check_clean(const struct engine_run *run, const char *what)
+{
+	__u64 clean_ns = 0;
+	size_t bad = 0;
+
+	for (size_t i = 0; i < run->recs.n; i++) {
+		const struct tmigr_rec *rec = &run->recs.recs[i];
+
+		if (rec->type == TMIGR_REC_CLEAN) {
+			bad += rec->t_ns <= clean_ns;
+			clean_ns = rec->t_ns;
+		} else if (rec->type == TMIGR_REC_LOST) {
+			bad += rec->b < clean_ns;
+		}
+	}
+	tap_ok(bad == 0 && clean_ns == run->end_ns, "%s: what is vouched for is complete", what);
+}
+
 /* Records written in the window, as the programs counted and as they came. */
 static void check_records(const struct engine_run *run, const char *what)
 {
@@ -210,6 +230,7 @@ static void test_plain(const struct tmigr_topology *topo)
 		engine_check_recomputed(&run, what);
 		check_stream(&run, what);
 		check_losses(&run, what, false);
+		check_clean(&run, what);
 		check_records(&run, what);
 		check_misses(&run, what);
 		if (tmigr_live_has_tmigr(run.live)) {
@@ -267,6 +288,7 @@ static void test_tiny_ring(const struct tmigr_topology *topo)
 		check_law_1(&run, what);
 		check_known(&run, what);
 		check_losses(&run, what, true);
+		check_clean(&run, what);
 	}
 	engine_end(&run);
 }
