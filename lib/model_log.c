@@ -119,8 +119,8 @@ void tmigr_log_flush(struct tmigr_model *m, struct tmigr_root *r, __u64 until_ns
 {
 	size_t i;
 
-	if (r->order < 0)
-		return;
+	if (r->order < 0 && until_ns > m->cfg.start_ns)
+		return; /* ended before it had a place in the result */
 	for (i = 0; i < r->n_log && !m->err; i++) {
 		struct tmigr_piece *p = &r->log[i];
 		__u64 end = i + 1 < r->n_log ? r->log[i + 1].start_ns : TMIGR_NEVER;
@@ -147,8 +147,8 @@ void tmigr_log_close(struct tmigr_model *m, struct tmigr_root *r)
 }
 
 /*
- * Roots get their number when they are first flushed, in the order of their
- * lowest CPU; those that appear later follow.  A root that ended before that
+ * Roots get their number when time inside the window is first flushed, in the
+ * order of their lowest CPU; those that appear later follow.  A root that ended before that
  * has no place in the result.
  */
 void tmigr_log_number_roots(struct tmigr_model *m)

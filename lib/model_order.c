@@ -4,9 +4,11 @@
  *
  * Records wait until no earlier one, and none within TMIGR_LOOKAHEAD_NS after
  * them, can come any more.  They are released by time; at one time, what tells
- * the hierarchy's shape first, then by CPU, then as they arrived (which one
- * CPU's records do in the order they were made).  So neither the interleaving
- * of CPUs nor the size of batches changes anything.
+ * the hierarchy's shape first and the snapshots of idle states last (they date
+ * back what they say, which an event at the same time may have made), then by
+ * CPU, then as they arrived (which one CPU's records do in the order they were
+ * made).  So neither the interleaving of CPUs nor the size of batches changes
+ * anything.
  *
  * A group's updates are taken in the order of their seq.  A record's stamp is
  * taken after the update it tells of, so an update took place before every
@@ -24,9 +26,18 @@
 
 #include "model_internal.h"
 
-static bool is_shape(const struct tmigr_rec *r)
+/* Order at one time. */
+static int rank(const struct tmigr_rec *r)
 {
-	return r->type == TMIGR_REC_NODE_GROUP || r->type == TMIGR_REC_NODE_CPU;
+	switch (r->type) {
+	case TMIGR_REC_NODE_GROUP:
+	case TMIGR_REC_NODE_CPU:
+		return 0;
+	case TMIGR_REC_SNAP_IDLE:
+		return 2;
+	default:
+		return 1;
+	}
 }
 
 static bool is_update(const struct tmigr_rec *r)
@@ -40,8 +51,8 @@ static int compare(const void *pa, const void *pb)
 
 	if (a->rec.t_ns != b->rec.t_ns)
 		return a->rec.t_ns < b->rec.t_ns ? -1 : 1;
-	if (is_shape(&a->rec) != is_shape(&b->rec))
-		return is_shape(&a->rec) ? -1 : 1;
+	if (rank(&a->rec) != rank(&b->rec))
+		return rank(&a->rec) - rank(&b->rec);
 	if (a->rec.cpu != b->rec.cpu)
 		return a->rec.cpu < b->rec.cpu ? -1 : 1;
 	return a->arrival < b->arrival ? -1 : a->arrival > b->arrival;

@@ -391,7 +391,8 @@ void tmigr_root_lost(struct tmigr_model *m, int cpu, __u64 from_ns)
 
 void tmigr_root_clean(struct tmigr_model *m)
 {
-	tmigr_log_number_roots(m);
+	if (m->clean_ns > m->cfg.start_ns)
+		tmigr_log_number_roots(m);
 	for (size_t i = 0; i < m->n_roots; i++) {
 		__u64 until = m->clean_ns < m->now_ns ? m->clean_ns : m->now_ns;
 

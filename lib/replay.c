@@ -46,12 +46,11 @@ fail:
 	return NULL;
 }
 
-/* Prefixes a message of a part with the recording's path. */
-static int bad_part(const struct replay *r, int ret, const char *part, const struct tmigr_err *why,
+/* Puts the recording's path before the message of a part of it. */
+static int bad_part(const struct replay *r, int ret, const struct tmigr_err *why,
 		    struct tmigr_err *err)
 {
-	return tmigr_fail(err, ret, "%s: %s: %s", r->path, part,
-			  why->text[0] ? why->text : strerror(-ret));
+	return tmigr_fail(err, ret, "%s: %s", r->path, why->text[0] ? why->text : strerror(-ret));
 }
 
 static int read_time(const struct replay *r, const json_t *obj, const char *key, __u64 *ret,
@@ -75,7 +74,7 @@ static int on_meta(struct replay *r, const json_t *meta, struct tmigr_err *err)
 		return ret;
 	ret = tmigr_topology_from_json(json_object_get(meta, "topology"), &r->topo, &why);
 	if (ret < 0)
-		return bad_part(r, ret, "topology", &why, err);
+		return bad_part(r, ret, &why, err);
 	r->meta_info = json_deep_copy(json_object_get(meta, "info"));
 	r->mark_ns = r->start_ns;
 	cfg.topo = r->topo;
@@ -102,7 +101,7 @@ static int on_end(struct replay *r, const json_t *end, struct tmigr_err *err)
 	if (totals && !json_is_null(totals)) {
 		ret = tmigr_window_totals_from_json(totals, &r->totals, &why);
 		if (ret < 0)
-			return bad_part(r, ret, "totals", &why, err);
+			return bad_part(r, ret, &why, err);
 	}
 	r->end_info = json_deep_copy(json_object_get(end, "info"));
 	r->finished = true;

@@ -99,8 +99,10 @@ static json_t *no_hierarchy(const json_t *report)
 		return answer(NOBODY_KNOWS, json_null(),
 			      "no answer: this kernel has no timer-migration hierarchy "
 			      "(Linux 6.9 and later have it).");
-	return answer(NOBODY_KNOWS, json_null(),
-		      "no answer: nothing of the timer-migration hierarchy was seen.");
+	return answer(
+		NOBODY_KNOWS, json_null(),
+		"no answer: nothing of the timer-migration hierarchy was seen (a CPU shows its "
+		"place when it goes idle).");
 }
 
 struct share {
@@ -151,16 +153,17 @@ static json_t *symmetric(const json_t *report)
 	if (!shares || !out)
 		goto out;
 	fputs("this machine is symmetric (one capacity class), so no CPU is big; ", out);
-	fputs(n ? "held by" : "no CPU held the migrator", out);
+	fputs(n ? "held" : "no CPU held the migrator", out);
 	for (i = 0; i < n && i < NAMED_SHARES; i++)
-		fprintf(out, "%s CPU %llu %s %%", i ? "," : "", (unsigned long long)shares[i].cpu,
-			tmigr_fmt_pct(pct, shares[i].held_ns, window));
+		fprintf(out, "%s %s %%%s by CPU %llu", i ? "," : "",
+			tmigr_fmt_pct(pct, shares[i].held_ns, window), i ? "" : " of the window",
+			(unsigned long long)shares[i].cpu);
 	for (; i < n; i++)
 		rest += shares[i].held_ns;
 	if (n > NAMED_SHARES)
-		fprintf(out, ", %zu others %s %%", n - NAMED_SHARES,
-			tmigr_fmt_pct(pct, rest, window));
-	fputs(n ? " of the window." : ".", out);
+		fprintf(out, ", %s %% by %zu others", tmigr_fmt_pct(pct, rest, window),
+			n - NAMED_SHARES);
+	putc('.', out);
 	if (fclose(out) == 0)
 		o = answer(NOBODY_KNOWS, json_null(), text);
 	out = NULL;

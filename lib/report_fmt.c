@@ -9,9 +9,9 @@
 
 static int digits_for(__u64 ns)
 {
-	if (ns >= 100 * NSEC_PER_SEC)
+	if (ns >= 1000 * NSEC_PER_SEC)
 		return 1;
-	return ns >= 10 * NSEC_PER_SEC ? 2 : 3;
+	return ns >= 100 * NSEC_PER_SEC ? 2 : 3;
 }
 
 const char *tmigr_fmt_dur(char buf[TMIGR_FMT_MAX], __u64 ns)
@@ -75,13 +75,25 @@ void tmigr_fmt_puts(FILE *out, const char *text)
 	}
 }
 
+/* Length up to the next place where a line may break: "CPU 4" and "5.9 %" stay
+ * together. */
+static size_t unbroken(const char *text)
+{
+	size_t len = strcspn(text, " ");
+
+	while (text[len] == ' ' && text[len + 1] &&
+	       (text[len + 1] == '%' || (len >= 3 && !strncmp(text + len - 3, "CPU", 3))))
+		len += 1 + strcspn(text + len + 1, " ");
+	return len;
+}
+
 void tmigr_fmt_wrapped(FILE *out, const char *first, const char *text, size_t indent)
 {
 	size_t col = strlen(first);
 
 	tmigr_fmt_puts(out, first);
 	while (*text) {
-		size_t len = strcspn(text, " ");
+		size_t len = unbroken(text);
 		char *word = strndup(text, len);
 
 		if (col + 1 + len > TMIGR_TEXT_WIDTH) {

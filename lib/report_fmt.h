@@ -16,7 +16,7 @@
 #define TMIGR_TEXT_WIDTH 100
 #define TMIGR_FMT_MAX	 32
 
-/* "412.3 s", "57.20 s", "4.414 s", "12.3 ms", "1.5 us", "80 ns", "0". */
+/* "1800.0 s", "412.30 s", "4.414 s", "12.3 ms", "1.5 us", "80 ns", "0". */
 const char *tmigr_fmt_dur(char buf[TMIGR_FMT_MAX], __u64 ns);
 
 /* Share in percent with one digit and no sign: "68.7"; what is not zero never

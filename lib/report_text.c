@@ -95,7 +95,8 @@ static void put_command(const json_t *report, FILE *out)
 static void put_head(const json_t *report, FILE *out)
 {
 	const char *kernel = string_or(json_object_get(report, "kernel"), "release");
-	const char *machine = string_or(json_object_get(report, "machine"), "model");
+	const json_t *where = json_object_get(report, "machine");
+	const char *machine = string_or(where, "model");
 	char dur[TMIGR_FMT_MAX];
 
 	fprintf(out, "Timer migration and idle states, %s on ",
@@ -106,6 +107,8 @@ static void put_head(const json_t *report, FILE *out)
 		tmigr_fmt_puts(out, kernel);
 	}
 	putc('\n', out);
+	if (!*machine)
+		machine = tmigr_rep_str(where, "host");
 	if (*machine)
 		tmigr_fmt_wrapped(out, "Machine:", machine, 2);
 	put_command(report, out);
@@ -170,7 +173,7 @@ static void put_lost(const json_t *report, FILE *out)
 			fprintf(mem, ", ... %zu CPUs in all", json_array_size(cpus));
 			break;
 		}
-		fprintf(mem, "%s CPU %llu: %llu", i ? "," : " (",
+		fprintf(mem, "%sCPU %llu: %llu", i ? ", " : " (",
 			(unsigned long long)tmigr_rep_u64(c, "cpu"),
 			(unsigned long long)tmigr_rep_u64(c, "records"));
 	}

@@ -171,10 +171,12 @@ int tmigr_text_root(const json_t *report, const json_t *root, FILE *out)
 		regime_row(&r, "held by a CPU", tmigr_rep_u64(root, "held_ns"), NULL);
 	else
 		class_rows(&r, classes);
-	regime_row(&r, "nobody, wakeup duty", tmigr_rep_u64(root, "duty_ns"), NULL);
-	regime_row(&r, "nobody, no timer", tmigr_rep_u64(root, "free_ns"), NULL);
-	regime_row(&r, "hand-over", tmigr_rep_u64(root, "handover_ns"), NULL);
-	regime_row(&r, "unknown", tmigr_rep_u64(root, "unknown_ns"), NULL);
+	regime_row(&r, "nobody: an idle CPU has the wakeup duty", tmigr_rep_u64(root, "duty_ns"),
+		   NULL);
+	regime_row(&r, "nobody: no global timer pending", tmigr_rep_u64(root, "free_ns"), NULL);
+	regime_row(&r, "hand-over in flight", tmigr_rep_u64(root, "handover_ns"), NULL);
+	regime_row(&r, "unknown (lost, or not learnt yet)", tmigr_rep_u64(root, "unknown_ns"),
+		   NULL);
 	ret = tmigr_table_print(r.t, out);
 	if (r.avoidable)
 		fputs("  avoidable: held while a CPU of a lower class under this root was awake\n",

@@ -128,11 +128,29 @@ static void class_rows(const json_t *report, const struct residency *r, size_t c
 		plain_row(t, name, "unknown", ct->unknown_ns, window, ct->n_cpus);
 }
 
+/* Driver and governor decide what the states are and who picks them. */
+static void put_title(const json_t *report, FILE *out)
+{
+	const char *driver = tmigr_rep_str(report, "cpuidle_driver");
+	const char *governor = tmigr_rep_str(report, "cpuidle_governor");
+
+	fputs("\nIdle-state residency by class", out);
+	if (*driver) {
+		fputs(", driver ", out);
+		tmigr_fmt_puts(out, driver);
+	}
+	if (*governor) {
+		fputs(", governor ", out);
+		tmigr_fmt_puts(out, governor);
+	}
+	fputs("; % of the class's CPU time\n", out);
+}
+
 static int print_classes(const json_t *report, const struct residency *r, FILE *out)
 {
 	struct tmigr_table *t = tmigr_table_new(2);
 
-	fputs("\nIdle-state residency by class; % of the class's CPU time\n", out);
+	put_title(report, out);
 	tmigr_table_column(t, false, "class");
 	tmigr_table_column(t, false, "state");
 	tmigr_table_column(t, true, "seconds");

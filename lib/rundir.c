@@ -14,11 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rundir_priv.h"
 #include "tmigr/report.h"
-
-#define PARTIAL	    ".partial"
-#define RUN_SCHEMA  "tmigr-run"
-#define RUN_VERSION 1
 
 /* Everything a run leaves; --force takes these away and nothing else. */
 static const char *const run_files[] = {
@@ -55,7 +52,7 @@ struct tmigr_rundir {
 
 static void partial_name(const char *name, char buf[64])
 {
-	snprintf(buf, 64, "%s" PARTIAL, name);
+	snprintf(buf, 64, "%s" TMIGR_PARTIAL, name);
 }
 
 /* ---- writing one file ---- */
@@ -118,8 +115,8 @@ static json_t *run_with_state(const json_t *run, const char *state)
 	json_t *copy = json_object();
 	bool bad = !copy;
 
-	bad |= json_object_set_new(copy, "schema", json_string(RUN_SCHEMA)) < 0;
-	bad |= json_object_set_new(copy, "version", json_integer(RUN_VERSION)) < 0;
+	bad |= json_object_set_new(copy, "schema", json_string(TMIGR_RUN_SCHEMA)) < 0;
+	bad |= json_object_set_new(copy, "version", json_integer(TMIGR_RUN_VERSION)) < 0;
 	bad |= json_object_set_new(copy, "state", json_string(state)) < 0;
 	if (!bad && json_is_object(run))
 		bad |= json_object_update_missing(copy, (json_t *)run) < 0;
@@ -190,29 +187,11 @@ static bool is_empty(int dirfd)
 	return empty;
 }
 
-/* run.json of @dirfd when it is one of ours, else NULL. */
-static json_t *load_run(int dirfd)
-{
-	int fd = openat(dirfd, "run.json", O_RDONLY | O_CLOEXEC);
-	const char *schema;
-	json_t *run;
-
-	if (fd < 0)
-		return NULL;
-	run = json_loadfd(fd, 0, NULL);
-	close(fd);
-	schema = json_string_value(json_object_get(run, "schema"));
-	if (schema && !strcmp(schema, RUN_SCHEMA))
-		return run;
-	json_decref(run);
-	return NULL;
-}
-
 /* Takes an earlier run's files away; refuses where files of the same names are
  * not an earlier run's. */
 static int clear_earlier(struct tmigr_rundir *d, struct tmigr_err *err)
 {
-	json_t *run = load_run(d->dirfd);
+	json_t *run = tmigr_rundir_load_run(d->dirfd);
 	bool ours = run;
 	char temp[64];
 
@@ -319,7 +298,7 @@ char *tmigr_rundir_temp(struct tmigr_rundir *d, const char *name)
 {
 	char *path = NULL, *copy = NULL;
 
-	if (d->n_given == MAX_GIVEN || asprintf(&path, "%s/%s" PARTIAL, d->path, name) < 0)
+	if (d->n_given == MAX_GIVEN || asprintf(&path, "%s/%s" TMIGR_PARTIAL, d->path, name) < 0)
 		return NULL;
 	copy = strdup(name);
 	if (!copy) {
@@ -330,19 +309,47 @@ char *tmigr_rundir_temp(struct tmigr_rundir *d, const char *name)
 	return path;
 }
 
+void tmigr_rundir_give_up(struct tmigr_rundir *d, const char *name)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->n_given; i++) {
+		if (strcmp(d->given[i], name))
+			d->given[kept++] = d->given[i];
+		else
+			free(d->given[i]);
+	}
+	d->n_given = kept;
+}
+
 /* ---- segments ---- */
+
+/* A segment without holes, so that no stray byte of memory reaches the disk. */
+struct stored_segment {
+	__u64 start_ns, end_ns;
+	__u32 root, regime;
+	__s32 cpu;
+	__u32 zero;
+};
 
 void tmigr_rundir_segment(void *arg, const struct tmigr_segment *seg)
 {
 	struct tmigr_rundir *d = arg;
+	const struct stored_segment s = {
+		.start_ns = seg->start_ns,
+		.end_ns = seg->end_ns,
+		.root = seg->root,
+		.regime = seg->regime,
+		.cpu = seg->cpu,
+	};
 
-	if (!d->segments_error && fwrite(seg, sizeof(*seg), 1, d->segments) != 1)
+	if (!d->segments_error && fwrite(&s, sizeof(s), 1, d->segments) != 1)
 		d->segments_error = errno ? -errno : -EIO;
 }
 
 static int write_segments(struct tmigr_rundir *d, const json_t *report, FILE *out)
 {
-	struct tmigr_segment seg;
+	struct stored_segment s;
 	int ret = d->segments_error;
 
 	if (ret == 0 && fflush(d->segments) != 0)
@@ -351,8 +358,12 @@ static int write_segments(struct tmigr_rundir *d, const json_t *report, FILE *ou
 		return ret;
 	rewind(d->segments);
 	ret = tmigr_report_csv_segments_head(out);
-	while (ret == 0 && fread(&seg, sizeof(seg), 1, d->segments) == 1)
+	while (ret == 0 && fread(&s, sizeof(s), 1, d->segments) == 1) {
+		const struct tmigr_segment seg = {s.root, (enum tmigr_regime)s.regime, s.cpu,
+						  s.start_ns, s.end_ns};
+
 		ret = tmigr_report_csv_segment(report, &seg, out);
+	}
 	return ret == 0 && ferror(d->segments) ? -EIO : ret;
 }
 
@@ -499,71 +510,4 @@ void tmigr_rundir_discard(struct tmigr_rundir *d)
 		end = strrchr(d->path, '/');
 	}
 	rundir_free(d);
-}
-
-/* ---- reading ---- */
-
-/* No report: says why, and what could be read instead. */
-static int no_report(const char *path, int dirfd, const json_t *run, struct tmigr_err *err)
-{
-	const char *state = json_string_value(json_object_get(run, "state"));
-	const char *why = "the run was interrupted";
-	const char *rec = NULL;
-
-	if (state && !strcmp(state, "running"))
-		why = "the run still goes on, or was killed";
-	else if (state && !strcmp(state, "complete"))
-		why = "report.json is gone";
-	if (faccessat(dirfd, "events.tmr", R_OK, 0) == 0)
-		rec = "events.tmr";
-	else if (faccessat(dirfd, "events.tmr" PARTIAL, R_OK, 0) == 0)
-		rec = "events.tmr" PARTIAL;
-	if (!rec)
-		return tmigr_fail(err, -ENODATA, "%s: no report: %s", path, why);
-	return tmigr_fail(err, -ENODATA, "%s: no report: %s; its recording can be read: %s/%s",
-			  path, why, path, rec);
-}
-
-static int load_report(const char *path, int dirfd, json_t **ret, struct tmigr_err *err)
-{
-	struct tmigr_err why = {""};
-	json_error_t error;
-	json_t *run = load_run(dirfd), *report;
-	int fd, r;
-
-	if (!run)
-		return tmigr_fail(err, -ENOENT, "%s: not a run directory (no run.json of tmigr)",
-				  path);
-	fd = openat(dirfd, "report.json", O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		r = errno == ENOENT
-			    ? no_report(path, dirfd, run, err)
-			    : tmigr_fail(err, -errno, "%s/report.json: %s", path, strerror(errno));
-		json_decref(run);
-		return r;
-	}
-	json_decref(run);
-	report = json_loadfd(fd, JSON_REJECT_DUPLICATES, &error);
-	close(fd);
-	if (!report)
-		return tmigr_fail(err, -EINVAL, "%s/report.json: line %d: %s", path, error.line,
-				  error.text);
-	r = tmigr_report_check(report, &why);
-	if (r < 0) {
-		json_decref(report);
-		return tmigr_fail(err, r, "%s/report.json: %s", path, why.text);
-	}
-	*ret = report;
-	return 0;
-}
-
-int tmigr_rundir_report(const char *path, json_t **ret, struct tmigr_err *err)
-{
-	int dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
-
-	if (dirfd < 0)
-		return tmigr_fail(err, -errno, "%s: %s", path, strerror(errno));
-	r = load_report(path, dirfd, ret, err);
-	close(dirfd);
-	return r;
 }

@@ -167,6 +167,9 @@ int session_drain(struct session *s)
 	if (ret < 0)
 		return tool_error("run", "cannot read the records: %s",
 				  *err.text ? err.text : strerror(-ret));
+	/* Behind the window's end the model must not go before it is told. */
+	if (s->end_ns && watermark > s->end_ns)
+		watermark = s->end_ns;
 	ret = tmigr_model_advance(s->model, watermark);
 	if (ret < 0)
 		return tool_error("run", "cannot follow the records: %s", strerror(-ret));

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tmigr/live.h"
 
@@ -80,34 +81,40 @@ static int collect(void *arg, const struct tmigr_rec *recs, size_t n)
 	return 0;
 }
 
-static bool has_type(const struct tree_moment *m, enum tmigr_rec_type type)
+static int try_records(struct tree_source *s, struct tree_moment *m, struct tmigr_err *err)
 {
-	size_t i;
-
-	for (i = 0; i < m->n; i++)
-		if (m->recs[i].type == type)
-			return true;
-	return false;
+	m->n = 0;
+	return tmigr_live_snapshot(s->live, collect, m, err);
 }
 
 /*
  * With the symbol's address from kallsyms nothing needs to be attached.  Where
- * that shows nobody, the programs are attached for one event of some CPU.
+ * that shows nobody, the programs are attached for one event of some CPU: where
+ * any of them goes idle, it comes within milliseconds.
  */
 static int take_records(struct tree_source *s, struct tree_moment *m, struct tmigr_err *err)
 {
+	const struct timespec step = {.tv_nsec = 20000000};
+	int r, tries = 50;
 	__u64 start_ns;
-	int r;
 
-	r = tmigr_live_snapshot(s->live, collect, m, err);
-	if (s->started || (r >= 0 && has_type(m, TMIGR_REC_NODE_CPU)))
+	r = try_records(s, m, err);
+	if (r != -EAGAIN)
 		return r;
-	r = tmigr_live_start(s->live, &start_ns, err);
-	if (r < 0)
-		return r;
-	s->started = true;
-	m->n = 0;
-	return tmigr_live_snapshot(s->live, collect, m, err);
+	if (!s->started) {
+		r = tmigr_live_start(s->live, &start_ns, err);
+		if (r < 0)
+			return r;
+		s->started = true;
+	}
+	while ((r = try_records(s, m, err)) == -EAGAIN && tries--)
+		nanosleep(&step, NULL);
+	if (r == -EAGAIN)
+		tmigr_fail(err, r,
+			   "no CPU has shown its place in the hierarchy within a second: all are "
+			   "busy, and this kernel has no symbol that tells it "
+			   "(CONFIG_KALLSYMS_ALL); try again");
+	return r;
 }
 
 static int make_hierarchy(const struct tree_source *s, struct tree_moment *m)

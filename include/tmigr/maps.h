@@ -56,8 +56,9 @@ struct tmigr_cpu_value {
 	__u64 tmc;	      /* struct tmigr_cpu * of this CPU, 0 not seen yet */
 	__u64 lost_since_ns;  /* first record lost since the last success, 0 none */
 	__u64 lost_since_n;   /* records lost that no LOST record told of yet */
-	__u32 woke_slot;      /* slot of the last idle interval if no remote
-			       * expiry came since, else TMIGR_SLOTS */
+	__u32 woke_slot;      /* slot of the last idle interval if the idle task
+			       * ran no remote expiry since it began, else
+			       * TMIGR_SLOTS */
 	__u32 learnt;	      /* this CPU's path is in the timeline, or the
 			       * snapshot has it */
 	struct tmigr_totals cur;

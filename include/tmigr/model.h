@@ -138,7 +138,7 @@ struct tmigr_result {
 	size_t n_cpus;	      /* as in the topology */
 	struct tmigr_cpu_figures *cpus;
 	/* By the lowest CPU below them; roots that appear after the first
-	 * CLEAN follow at the end. */
+	 * CLEAN inside the window follow at the end. */
 	size_t n_roots;
 	struct tmigr_root_figures *roots;
 	size_t n_remote;      /* ascending by (executor, target) */

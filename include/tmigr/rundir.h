@@ -33,6 +33,10 @@ int tmigr_rundir_create(const char *path, bool force, const json_t *run,
  * command's output; the name gets its temporary suffix until finish. */
 char *tmigr_rundir_temp(struct tmigr_rundir *d, const char *name);
 
+/* The file @name, which tmigr_rundir_temp() gave out, did not become whole: it
+ * keeps its temporary name at finish. */
+void tmigr_rundir_give_up(struct tmigr_rundir *d, const char *name);
+
 /* Segment callback for tmigr_model_cfg (arg = the struct tmigr_rundir). */
 void tmigr_rundir_segment(void *d, const struct tmigr_segment *seg);
 

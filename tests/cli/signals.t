@@ -8,7 +8,8 @@ why=$(why_not_live)
 # Waits until the command has said "ready" in $TMP/ready (a fifo).
 mkfifo "$TMP/ready"
 start() { # TMIGR-ARGUMENT...
-	"$TMIGR" run "$@" >"$TMP/out" 2>"$TMP/err" &
+	# A background job of a script has SIGINT ignored, for good.
+	env --default-signal=INT "$TMIGR" run "$@" >"$TMP/out" 2>"$TMP/err" &
 	pid=$!
 	read -r _ <"$TMP/ready"
 }

@@ -5,26 +5,40 @@
 why=$(why_not_live)
 [ -z "$why" ] || skip_all "$why"
 
-run 0 "$TMIGR" tree
+# Without CONFIG_KALLSYMS_ALL a CPU must go idle once before anything is known,
+# which on a machine that is busy with something else may take its time.
+for _ in {1..4}; do
+	"$TMIGR" tree >"$TMP/out" 2>"$TMP/err" && break
+	grep -q 'all are busy' "$TMP/err" || break
+done
+grep -q 'all are busy' "$TMP/err" && skip_all "$(cat "$TMP/err")"
+tree() { # ARGUMENT...: as run 0, but a busy machine is no failure of it
+	for _ in {1..4}; do
+		"$TMIGR" tree "$@" >"$TMP/out" 2>"$TMP/err" && break
+		grep -q 'all are busy' "$TMP/err" || break
+	done
+	is "tmigr tree $*: no error" "$(cat "$TMP/err")" ""
+}
+
+tree
 out_has "groups" "GRP0:0"
 out_has "CPUs" "CPU 0"
 out_has "who has the migrator" "Global migrator of GRP"
 out_has "how much is known" "CPUs seen"
-check "nothing on stderr" test ! -s "$TMP/err"
 is "ASCII in the C locale" "$(grep -c '[^ -~]' "$TMP/out")" 0
-LC_ALL=C.UTF-8 "$TMIGR" tree >"$TMP/out"
+LC_ALL=C.UTF-8 tree
 out_has "box drawing in a UTF-8 locale" "─ CPU 0"
-run 0 "$TMIGR" tree --class solo=0
+tree --class solo=0
 out_has "--class" "solo"
 
-run 0 "$TMIGR" tree --dot
+tree --dot
 is "--dot starts as a graph" "$(head -1 "$TMP/out")" "digraph tmigr {"
 is "--dot ends as a graph" "$(tail -1 "$TMP/out")" "}"
 if command -v dot >/dev/null; then
 	check "dot(1) takes it" dot -Tsvg -o /dev/null "$TMP/out"
 fi
 
-run 0 "$TMIGR" tree --json
+tree --json
 cat >"$TMP/check.py" <<'END'
 import json, sys
 for line in [open(sys.argv[1]).read()] if len(sys.argv) == 2 else open(sys.argv[1]):
@@ -49,7 +63,17 @@ for line in [open(sys.argv[1]).read()] if len(sys.argv) == 2 else open(sys.argv[
 END
 check "--json holds together, and all CPUs are seen" python3 "$TMP/check.py" "$TMP/out"
 
-timeout -s INT 1 "$TMIGR" tree --watch 0.1 --json >"$TMP/out" 2>"$TMP/err"
+# Two lines are waited for, however long they take.
+"$TMIGR" tree --watch 0.05 --json >"$TMP/out" 2>"$TMP/err" &
+pid=$!
+for _ in {1..400}; do
+	[ "$(wc -l <"$TMP/out")" -lt 2 ] || break
+	kill -0 "$pid" 2>/dev/null || break
+	sleep 0.05
+done
+kill "$pid" 2>/dev/null
+wait "$pid" 2>/dev/null
+grep -q 'all are busy' "$TMP/err" && done_testing
 check "--watch --json: lines of JSON" python3 "$TMP/check.py" "$TMP/out" lines
 check "--watch --json: several" test "$(wc -l <"$TMP/out")" -gt 1
 check "nothing on stderr" test ! -s "$TMP/err"

@@ -32,7 +32,7 @@ static void turn(struct bstream *b, int cpu, struct idle *s, __u64 t, unsigned i
 	s->slot = slot;
 	if (t >= b->end)
 		return;
-	b->changes = realloc(b->changes, (b->n_changes + 1) * sizeof(*b->changes));
+	b->changes = brute_more(b->changes, b->n_changes, sizeof(*b->changes));
 	b->changes[b->n_changes++] = (struct change){t, SLOT_IS, cpu, slot, 0};
 }
 
@@ -351,7 +351,7 @@ static void add_verdict(struct bstream *b, unsigned int order, const struct verd
 		s->end_ns = to;
 		return;
 	}
-	b->out->segs = realloc(b->out->segs, (b->out->n_segs + 1) * sizeof(*s));
+	b->out->segs = brute_more(b->out->segs, b->out->n_segs, sizeof(*s));
 	b->out->segs[b->out->n_segs++] = (struct tmigr_segment){order, v->regime, cpu, from, to};
 }
 
@@ -422,7 +422,7 @@ static void judge_all(struct bstream *b)
 	__u64 *t;
 	size_t n = moments(b, &t), at = 0;
 
-	brute_state_init(&s, b->topo, b->n);
+	brute_state_init(&s, b->topo, b->state.n_groups);
 	memcpy(s.groups, b->state.groups, b->state.n_groups * sizeof(*s.groups));
 	s.n_groups = b->state.n_groups;
 	for (size_t i = 0; i < s.n_groups; i++) {
@@ -454,7 +454,9 @@ static void judge_all(struct bstream *b)
 
 static int rank(const struct tmigr_rec *r)
 {
-	return r->type == TMIGR_REC_NODE_GROUP || r->type == TMIGR_REC_NODE_CPU ? 0 : 1;
+	if (r->type == TMIGR_REC_NODE_GROUP || r->type == TMIGR_REC_NODE_CPU)
+		return 0;
+	return r->type == TMIGR_REC_SNAP_IDLE ? 2 : 1;
 }
 
 static bool before(const struct tmigr_rec *a, const struct tmigr_rec *b)
@@ -480,6 +482,26 @@ static void sort_records(struct bstream *b)
 	}
 }
 
+/* At least as many as there are groups in the records. */
+static size_t count_groups(const struct bstream *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct tmigr_rec *r = &b->recs[i];
+		size_t k = 0;
+
+		if (r->type != TMIGR_REC_GROUP_ACTIVE && r->type != TMIGR_REC_GROUP_INACTIVE &&
+		    (r->type < TMIGR_REC_NODE_GROUP || r->type > TMIGR_REC_SNAP_GROUP))
+			continue;
+		while (k < i && b->recs[k].a != r->a)
+			k++;
+		n += k == i;
+		n += r->type == TMIGR_REC_NODE_GROUP && r->b;
+	}
+	return n;
+}
+
 void brute_run(const struct tmigr_topology *topo, const struct tmigr_rec *recs, size_t n,
 	       __u64 start_ns, __u64 end_ns, struct brute *ret)
 {
@@ -499,7 +521,7 @@ void brute_run(const struct tmigr_topology *topo, const struct tmigr_rec *recs, 
 		ret->result.cpus[i].cpu = topo->cpus[i].cpu;
 	}
 	sort_records(&b);
-	brute_state_init(&b.state, topo, n);
+	brute_state_init(&b.state, topo, count_groups(&b));
 	brute_stream(&b);
 	for (size_t i = 0; i < topo->n_cpus; i++)
 		idle_of_cpu(&b, i);

@@ -79,7 +79,9 @@ struct bstream {
 	struct brute *out;
 };
 
-void brute_state_init(struct bstate *s, const struct tmigr_topology *topo, size_t n_recs);
+/* Room for one more behind @n elements: doubles at powers of two. */
+void *brute_more(void *array, size_t n, size_t size);
+void brute_state_init(struct bstate *s, const struct tmigr_topology *topo, size_t n_groups);
 void brute_state_free(struct bstate *s);
 void brute_apply(struct bstate *s, const struct tmigr_topology *topo, const struct change *c);
 int brute_root_of(const struct bstate *s, int group);

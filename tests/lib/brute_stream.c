@@ -7,6 +7,11 @@
 
 #include "brute_internal.h"
 
+void *brute_more(void *array, size_t n, size_t size)
+{
+	return n & (n - 1) ? array : realloc(array, (n ? 2 * n : 1) * size);
+}
+
 /* ---- state ---- */
 
 int brute_index(const struct tmigr_topology *topo, __u64 cpu)
@@ -18,11 +23,11 @@ int brute_index(const struct tmigr_topology *topo, __u64 cpu)
 	return -1;
 }
 
-void brute_state_init(struct bstate *s, const struct tmigr_topology *topo, size_t n_recs)
+void brute_state_init(struct bstate *s, const struct tmigr_topology *topo, size_t n_groups)
 {
 	*s = (struct bstate){0};
-	s->groups = calloc(2 * n_recs + 1, sizeof(*s->groups));
-	s->roots = calloc(n_recs + 1, sizeof(*s->roots));
+	s->groups = calloc(n_groups + 1, sizeof(*s->groups));
+	s->roots = calloc(n_groups + 1, sizeof(*s->roots));
 	s->cpus = calloc(topo->n_cpus, sizeof(*s->cpus));
 	for (size_t i = 0; i < topo->n_cpus; i++) {
 		bool on = topo->cpus[i].online;
@@ -164,7 +169,7 @@ static int change(struct bstream *b, __u64 t, enum change_type type, int who, __
 	struct change c = {t, type, who, a, mask};
 
 	brute_apply(&b->state, b->topo, &c);
-	b->changes = realloc(b->changes, (b->n_changes + 1) * sizeof(c));
+	b->changes = brute_more(b->changes, b->n_changes, sizeof(c));
 	b->changes[b->n_changes] = c;
 	return b->n_changes++;
 }
@@ -241,7 +246,7 @@ static void blur(struct bstream *b, int group, __u64 from, __u64 to)
 
 	if (root < 0 || from >= to)
 		return;
-	b->blurs = realloc(b->blurs, (b->n_blurs + 1) * sizeof(*b->blurs));
+	b->blurs = brute_more(b->blurs, b->n_blurs, sizeof(*b->blurs));
 	b->blurs[b->n_blurs++] = (struct blur){group, root, from, to, b->state.roots[root].shape};
 }
 
@@ -361,7 +366,7 @@ static void lost_record(struct bstream *b, const struct tmigr_rec *r, __u64 now)
 		b->out->result.lost_records += r->a;
 	if (r->b >= b->end)
 		return;
-	b->gaps = realloc(b->gaps, (b->n_gaps + 1) * sizeof(*b->gaps));
+	b->gaps = brute_more(b->gaps, b->n_gaps, sizeof(*b->gaps));
 	b->gaps[b->n_gaps++] = (struct gap){cpu, root, from, now};
 	if (now < b->end)
 		duty(b, now, cpu, UNSET, UNSET);
@@ -394,7 +399,8 @@ static void one_record(struct bstream *b, size_t p)
 		node_record(b, r);
 	else if (r->type == TMIGR_REC_CLEAN) {
 		b->clean = max(b->clean, now);
-		change(b, now, NUMBERED, 0, 0, 0);
+		if (now > b->start)
+			change(b, now, NUMBERED, 0, 0, 0);
 	} else if ((r->type >= TMIGR_REC_CPU_ACTIVE && r->type <= TMIGR_REC_CPU_OFFLINE) ||
 		   r->type == TMIGR_REC_SNAP_CPU || r->type == TMIGR_REC_DUTY)
 		duty_record(b, r);

@@ -8,8 +8,7 @@
 #include "machine.h"
 #include "sim_trace.h"
 
-#define NOBODY	   TMIGR_NO_MIGRATOR
-#define MAX_GROUPS 4096
+#define NOBODY TMIGR_NO_MIGRATOR
 
 struct sgroup {
 	__u64 key;
@@ -41,7 +40,7 @@ struct machine {
 	const struct sim_cfg *cfg;
 	struct sim *sim;
 	__u64 rng, now, from_ns;
-	struct sgroup groups[MAX_GROUPS];
+	struct sgroup *groups;
 	int n_groups;
 	struct scpu *cpus;
 	int *tops;	 /* of each hierarchy */
@@ -347,7 +346,7 @@ static int new_group(struct machine *s, unsigned int level)
 {
 	struct sgroup *g = &s->groups[s->n_groups];
 
-	assert(s->n_groups < MAX_GROUPS);
+	assert(s->n_groups < (int)(2 * s->cfg->n_cpus + 2));
 	*g = (struct sgroup){.key = 0xffff888000000000ULL + s->n_groups * 0x80,
 			     .parent = -1,
 			     .level = level,
@@ -628,7 +627,7 @@ static void machine_run(struct machine *s)
 		s->sim->topo->cpus[i].online = s->cpus[i].online;
 	s->tracing = true;
 	shot = s->now + below(s, length / 8 + 1);
-	s->sim->start_ns = shot + 1 + below(s, length / 8 + 1);
+	s->sim->start_ns = shot + 2 * cfg->step_ns + 1 + below(s, length / 8 + 1);
 	if (cfg->late_snapshot)
 		s->sim->start_ns = s->now + below(s, shot - s->now + 1);
 	s->sim->end_ns = s->sim->start_ns + length / 2 + below(s, length / 4 + 1);
@@ -661,6 +660,8 @@ void sim_run(const struct sim_cfg *cfg, struct sim *ret)
 	ret->time_ns = calloc(cfg->n_cpus * TMIGR_SLOTS, sizeof(*ret->time_ns));
 	ret->root_of = calloc(cfg->n_cpus, sizeof(*ret->root_of));
 	s->cpus = calloc(cfg->n_cpus, sizeof(*s->cpus));
+	/* at most one level-0 group a CPU, and fewer above them all */
+	s->groups = calloc(2 * cfg->n_cpus + 2, sizeof(*s->groups));
 	s->tops = calloc(cfg->n_roots, sizeof(*s->tops));
 	s->last_truth = calloc(cfg->n_roots, sizeof(*s->last_truth));
 	ret->start_ns = ret->end_ns = TMIGR_KTIME_MAX;
@@ -669,6 +670,7 @@ void sim_run(const struct sim_cfg *cfg, struct sim *ret)
 	sim_trace_sort(ret->recs, ret->n_recs);
 	sim_trace_lose(cfg, ret, &s->rng);
 	free(s->cpus);
+	free(s->groups);
 	free(s->tops);
 	free(s->last_truth);
 	free(s);
