@@ -140,6 +140,9 @@ def check_hotplug(tap, name, report, whole):
 def observer(tap, name, out, report):
     """How an idle machine's other CPUs differ with tmigr on them. Printed: how often they wake up
     by themselves differs from window to window."""
+    if not any(c["states"] and f"cpu{c['cpu']}/cpuidle" in out["bare-idle.before"].decode()
+               for c in report["cpus"]):
+        return  # no cpuidle driver, no counters
     keeper = report["observer"]["housekeeping_cpu"]
     before, after = (judge.Sysfs(out[f"bare-idle.{x}"].decode()) for x in ("before", "after"))
     seconds = (after.read_ns[0] - before.read_ns[0]) / 1e9
