@@ -114,6 +114,10 @@ int tmigr_live_open(const struct tmigr_live_opts *opts, const struct tmigr_topol
 
 	if (!live)
 		return tmigr_fail(err, -ENOMEM, "no memory for the live engine");
+	if (!topo->n_cpus) {
+		free(live);
+		return tmigr_fail(err, -EINVAL, "a machine without CPUs");
+	}
 	if (opts)
 		live->opts = *opts;
 	live->topo = topo;
@@ -283,23 +287,41 @@ int tmigr_live_start(struct tmigr_live *live, __u64 *ret_start_ns, struct tmigr_
  * Taken between the announcement and the edge, so that it belongs inside. */
 static int last_snapshot(struct tmigr_live *live, struct tmigr_err *err)
 {
+	__u64 t_ns = tmigr_now_ns();
 	int ret;
 
 	if (live->opts.no_snapshot)
 		return 0;
 	ret = tmigr_live_read_snapshot(live, live->quiet_end, err);
 	if (!ret && !live->opts.no_timeline)
+		ret = tmigr_live_quiet_records(live, live->quiet_end, t_ns, &live->pending);
+	if (!ret && !live->opts.no_timeline)
 		ret = tmigr_live_snapshot_records(live, &live->pending);
+	return ret;
+}
+
+/* What the maps hold when no program runs any more.  A CPU's first event may
+ * have come after the window: it still tells of the time before it. */
+static int read_rest(struct tmigr_live *live)
+{
+	int ret = tmigr_live_wait_handlers(live);
+
+	if (!ret)
+		ret = tmigr_live_read_values(live, live->values);
+	for (size_t i = 0; !ret && i < live->topo->n_cpus; i++) {
+		const struct tmigr_cpu_value *v = &live->values[live->possible_idx[i]];
+
+		live->last[i].first_ns = v->first_ns;
+		live->last[i].first_type = v->first_type;
+	}
 	return ret;
 }
 
 /* Losses that no later record could tell of. */
 static int tell_lost(struct tmigr_live *live)
 {
-	int ret = tmigr_live_wait_handlers(live);
+	int ret = 0;
 
-	if (!ret)
-		ret = tmigr_live_read_values(live, live->values);
 	for (size_t i = 0; !ret && i < live->topo->n_cpus; i++) {
 		const struct tmigr_cpu_value *v = &live->values[live->possible_idx[i]];
 		struct tmigr_rec rec = {.t_ns = live->end_ns - 1,
@@ -337,7 +359,9 @@ int tmigr_live_stop(struct tmigr_live *live, __u64 *ret_end_ns, struct tmigr_err
 	if (ret)
 		return ret;
 	live->stopped = true;
-	ret = tell_lost(live);
+	ret = read_rest(live);
+	if (!ret)
+		ret = tell_lost(live);
 	if (ret)
 		return tmigr_fail(err, ret, "cannot read the BPF maps: %s", strerror(-ret));
 	*ret_end_ns = live->end_ns;

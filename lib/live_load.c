@@ -22,6 +22,7 @@
 #define RING_TOTAL_BYTES (64u << 20)
 #define RING_MIN_BYTES	 (256u << 10)
 #define RING_MAX_BYTES	 (8u << 20)
+#define RINGS_AT_ONCE	 128
 #define REMOTE_MIN	 1024u
 #define REMOTE_MAX	 (1u << 20)
 
@@ -74,13 +75,25 @@ static struct bpf_program *prog_at(struct tmigr_bpf *skel, size_t offset)
 	return prog;
 }
 
+static bool needs_ruler(const struct tmigr_live *live)
+{
+	return live->features.tmigr && !(live->features.ksym_tmigr_cpu && live->use_ksyms);
+}
+
+/* The ruler for the snapshot begins at one CPU's struct tmigr_cpu, which only
+ * an event of it shows: with a timeline or without. */
+static bool shows_place(const struct tmigr_live *live, enum tmigr_tp tp)
+{
+	return needs_ruler(live) && (tp == TMIGR_TP_CPU_ACTIVE || tp == TMIGR_TP_CPU_IDLE_EVENT);
+}
+
 static bool wanted(const struct tmigr_live *live, size_t i)
 {
 	enum tmigr_tp tp = tp_progs[i].tp;
 	int arg = live->features.tp_arg[tp];
 	bool connect = tp == TMIGR_TP_CONNECT_CPU_PARENT || tp == TMIGR_TP_CONNECT_CHILD_PARENT;
 
-	if (live->opts.no_timeline && !tp_progs[i].always)
+	if (live->opts.no_timeline && !tp_progs[i].always && !shows_place(live, tp))
 		return false;
 	/* Only the connect events were ever seen to move. Another event that
 	 * has moved is one that this program would misread. */
@@ -91,7 +104,7 @@ static void choose_programs(struct tmigr_live *live)
 {
 	const struct tmigr_features *f = &live->features;
 	struct tmigr_bpf *skel = live->skel;
-	bool ruler = f->tmigr && !(f->ksym_tmigr_cpu && live->use_ksyms);
+	bool ruler = needs_ruler(live);
 
 	for (size_t i = 0; i < sizeof(tp_progs) / sizeof(tp_progs[0]); i++)
 		bpf_program__set_autoload(prog_at(skel, tp_progs[i].prog), wanted(live, i));
@@ -188,42 +201,62 @@ static int map_snap(struct tmigr_live *live)
 	return 0;
 }
 
-/* A ring of its own for each CPU.  The map in the map keeps it alive, so that
- * the descriptor can go: hundreds of CPUs need no higher limit. */
-static int add_ring(struct tmigr_live *live, size_t i, size_t size)
+/* Rings of the CPUs from @first on: the descriptors in @fds, those made counted
+ * in *@ret_made also on error. */
+static int create_rings(struct tmigr_live *live, size_t first, size_t n, size_t size, int *fds,
+			size_t *ret_made)
 {
-	__u32 cpu = live->topo->cpus[i].cpu;
-	int fd, ret = 0;
-
-	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "tmigr_ring", 0, 0, (__u32)size, NULL);
-	if (fd < 0)
-		return fd;
-	if (bpf_map_update_elem(live->rings_fd, &cpu, &fd, BPF_ANY))
-		ret = -errno;
-	else if (!live->opts.no_timeline)
-		ret = tmigr_ring_map(&live->rings[i], fd, size);
-	if (!ret && live->ring0_fd < 0)
-		live->ring0_fd = fd;
-	else
-		close(fd);
-	return ret;
-}
-
-static int add_rings(struct tmigr_live *live)
-{
-	size_t size = ring_bytes(live);
-	/* Without a timeline one is enough, for tmigr_live_wait_handlers(). */
-	size_t n = live->opts.no_timeline ? 1 : live->topo->n_cpus;
-	int ret;
-
-	if (live->opts.no_timeline)
-		size = round_ring(1);
 	for (size_t i = 0; i < n; i++) {
-		ret = add_ring(live, i, size);
+		int ret = 0;
+
+		fds[i] =
+			bpf_map_create(BPF_MAP_TYPE_RINGBUF, "tmigr_ring", 0, 0, (__u32)size, NULL);
+		if (fds[i] < 0)
+			return fds[i];
+		*ret_made = i + 1;
+		if (!live->opts.no_timeline)
+			ret = tmigr_ring_map(&live->rings[first + i], fds[i], size);
 		if (ret)
 			return ret;
 	}
 	return 0;
+}
+
+/* In one call: each one waits for a grace period (see tmigr_live_wait_handlers()),
+ * which hundreds of CPUs would turn into seconds. */
+static int insert_rings(struct tmigr_live *live, size_t first, size_t n, const int *fds)
+{
+	__u32 keys[RINGS_AT_ONCE], count = (__u32)n;
+
+	for (size_t i = 0; i < n; i++)
+		keys[i] = live->topo->cpus[first + i].cpu;
+	return bpf_map_update_batch(live->rings_fd, keys, fds, &count, NULL) ? -errno : 0;
+}
+
+/* A ring of its own for each CPU.  The map in the map keeps it alive, so that
+ * the descriptors can go: hundreds of CPUs need no higher limit. */
+static int add_rings(struct tmigr_live *live)
+{
+	/* Without a timeline one is enough, for tmigr_live_wait_handlers(). */
+	size_t n = live->opts.no_timeline ? 1 : live->topo->n_cpus;
+	size_t size = live->opts.no_timeline ? round_ring(1) : ring_bytes(live);
+	int ret = 0;
+
+	for (size_t first = 0; first < n && !ret; first += RINGS_AT_ONCE) {
+		size_t count = n - first < RINGS_AT_ONCE ? n - first : RINGS_AT_ONCE, made = 0;
+		int fds[RINGS_AT_ONCE];
+
+		ret = create_rings(live, first, count, size, fds, &made);
+		if (!ret)
+			ret = insert_rings(live, first, count, fds);
+		for (size_t i = 0; i < made; i++) {
+			if (first + i == 0)
+				live->ring0_fd = fds[i];
+			else
+				close(fds[i]);
+		}
+	}
+	return ret;
 }
 
 int tmigr_live_load(struct tmigr_live *live, struct tmigr_err *err)

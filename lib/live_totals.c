@@ -12,26 +12,39 @@
 
 #include <bpf/bpf.h>
 
+static bool is_idle_state(unsigned int slot)
+{
+	return slot >= TMIGR_SLOT_STATE0 && slot < TMIGR_SLOT_STATE0 + TMIGR_STATES;
+}
+
 /*
- * Slot of a CPU before its first event, from what the event says of the time
- * before it and what the snapshots saw.  TMIGR_SLOT_UNKNOWN: cannot be known.
+ * Slot of a CPU before its first event by the snapshots at start and end: it has
+ * not changed, so either is good, unless they contradict one another.
  */
+static unsigned int seen_quiet(const struct tmigr_live *live, size_t i)
+{
+	unsigned int start = live->quiet_start[i], end = live->quiet_end[i];
+
+	if (start == TMIGR_SLOT_UNKNOWN)
+		return end;
+	return end == start || end == TMIGR_SLOT_UNKNOWN ? start : TMIGR_SLOT_UNKNOWN;
+}
+
+/* The same by what the first event says of the time before it. */
 static unsigned int slot_before_first(const struct tmigr_live *live, size_t i)
 {
-	unsigned int start = live->quiet_start[i];
+	unsigned int quiet = seen_quiet(live, i);
 
-	if (!live->last[i].first_ns || live->last[i].first_ns >= live->end_ns)
-		return start == live->quiet_end[i] ? start : TMIGR_SLOT_UNKNOWN;
+	if (!live->last[i].first_ns)
+		return quiet;
 	switch (live->last[i].first_type) {
 	case TMIGR_REC_IDLE_ENTER:
+	case TMIGR_REC_CPU_OFFLINE: /* out of an idle state it had an exit first */
 		return TMIGR_SLOT_RUNNING;
 	case TMIGR_REC_CPU_ONLINE:
 		return TMIGR_SLOT_OFFLINE;
-	case TMIGR_REC_IDLE_EXIT:
-		/* Seen running, it could not have left an idle state. */
-		return start == TMIGR_SLOT_RUNNING ? TMIGR_SLOT_UNKNOWN : start;
-	default:
-		return TMIGR_SLOT_UNKNOWN;
+	default: /* an exit */
+		return is_idle_state(quiet) ? quiet : TMIGR_SLOT_UNKNOWN;
 	}
 }
 
@@ -73,11 +86,12 @@ static void cpu_window(const struct tmigr_live *live, size_t i, struct tmigr_tot
 static unsigned int woke_slot(const struct tmigr_live *live, const struct tmigr_remote_key *key)
 {
 	int i = tmigr_topology_index(live->topo, key->executor);
-	unsigned int slot = key->woke_slot;
+	unsigned int slot;
 
-	if (slot == TMIGR_SLOT_UNKNOWN && i >= 0)
-		slot = slot_before_first(live, (size_t)i);
-	return slot == TMIGR_SLOT_RUNNING || slot == TMIGR_SLOT_OFFLINE ? TMIGR_SLOTS : slot;
+	if (key->woke_slot != TMIGR_SLOT_UNKNOWN || i < 0)
+		return key->woke_slot;
+	slot = slot_before_first(live, (size_t)i);
+	return is_idle_state(slot) ? slot : TMIGR_SLOT_UNKNOWN;
 }
 
 static int by_pair(const void *a, const void *b)
@@ -93,7 +107,8 @@ static void merge_pairs(struct tmigr_window_totals *totals)
 {
 	size_t n = 0;
 
-	qsort(totals->remote, totals->n_remote, sizeof(*totals->remote), by_pair);
+	if (totals->n_remote)
+		qsort(totals->remote, totals->n_remote, sizeof(*totals->remote), by_pair);
 	for (size_t i = 0; i < totals->n_remote; i++) {
 		struct tmigr_totals_remote *to = n ? &totals->remote[n - 1] : NULL;
 

@@ -101,6 +101,17 @@ class Window:
                 entries[slot] = entries.get(slot, 0) + 1
         return time, entries, hist
 
+    def misses(self, cpu):
+        """({slot: above}, {slot: below})"""
+        above, below = {}, {}
+        for e in self.events:
+            if (e.name == 'cpu_idle_miss' and e.f['cpu_id'] == cpu
+                    and self._inside(e)):
+                row = below if e.f['below'] else above
+                slot = STATE0 + e.f['state']
+                row[slot] = row.get(slot, 0) + 1
+        return above, below
+
     # ---- remote expiry ----
 
     def remote(self):
