@@ -68,6 +68,10 @@ def image_of(kernel, arch):
     """(label, path) of a kernel named by its series or by a path."""
     path = pathlib.Path(kernel)
     if path.is_file():
+        with path.open("rb") as f:
+            is_x86 = f.read(0x206)[0x202:] == b"HdrS"
+        if is_x86 != (arch == "amd64"):
+            raise packages.Unavailable(f"{path.name} is not a kernel for {arch}")
         return path.name.split(".Image")[0], path
     version, path = packages.kernel(kernel, arch)
     return version, path
