@@ -38,9 +38,10 @@ enum tmigr_tp {
 
 struct tmigr_features {
 	bool btf;		 /* kernel BTF readable */
-	/* Per tracepoint: -1 not in this kernel; else 0.  For those with a
-	 * struct argument: its position among the raw arguments (the connect
-	 * events' moved in v7.2). */
+	/* Per tracepoint: -1 not in this kernel, or without the struct argument
+	 * that is expected of it; else 0.  For those with a struct argument
+	 * (tmigr_cpu or tmigr_group): its position among the raw arguments (the
+	 * connect events' moved in v7.2). */
 	int tp_arg[TMIGR_TPS];
 	bool tmigr;		 /* the events that the model needs are there */
 	bool ksym_tmigr_cpu;	 /* address in /proc/kallsyms, type in BTF */
@@ -53,7 +54,7 @@ const char *tmigr_tp_name(enum tmigr_tp tp);
 /*
  * Reads kernel BTF (@btf_path NULL: the running kernel's) and kallsyms
  * (@kallsyms_path NULL: /proc/kallsyms).  Never fails for a missing feature;
- * -ENOMEM or a damaged BTF file only.
+ * -ENOMEM or a damaged BTF file (-EINVAL) only.
  */
 int tmigr_features_probe(const char *btf_path, const char *kallsyms_path,
 			 struct tmigr_features *ret, struct tmigr_err *err);

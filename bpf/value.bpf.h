@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Configuration, maps, and a CPU's own value: what is counted exactly, and how it
+ * is brought to an edge of the window (maps.h).
+ */
+#ifndef TMIGR_VALUE_BPF_H
+#define TMIGR_VALUE_BPF_H
+
+#include "compat.bpf.h"
+#include "tmigr/maps.h"
+
+/* Configuration, constant once loaded: the verifier drops the branches not taken. */
+const volatile bool cfg_timeline = true;
+const volatile bool cfg_tmigr = true; /* the kernel has timer migration */
+/* Position of the structure in the connect events: 0, since v7.2 1 (the
+ * hierarchy comes first).  A raw_tp program that reads beyond a tracepoint's
+ * arguments cannot be attached, so the other read must be dead code. */
+const volatile __u32 cfg_connect_cpu_arg = 0;
+const volatile __u32 cfg_connect_child_arg = 0;
+
+/* The edge announced by user space; see maps.h. */
+volatile __u64 tmigr_edge_ns = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tmigr_cpu_value);
+} cpus SEC(".maps");
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 * 1024); /* the template; each CPU's own is sized
+					 * at load */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1); /* possible CPUs; set at load */
+	__type(key, __u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1024); /* set at load */
+	__type(key, struct tmigr_remote_key);
+	__type(value, __u64);
+} remote SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* possible CPUs; set at load */
+	__type(key, __u32);
+	__type(value, struct tmigr_snap_cpu);
+} snap SEC(".maps");
+
+/* ---- a CPU's value ---- */
+
+static __always_inline struct tmigr_cpu_value *own_value(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&cpus, &zero);
+}
+
+/* Copies the figures as they were at the edge, before anything is counted that
+ * is younger. */
+static __always_inline void pass_edge(struct tmigr_cpu_value *v, __u64 t)
+{
+	__u64 edge = tmigr_edge_ns;
+
+	if (v->edge_ns == edge || t < edge)
+		return;
+	bpf_probe_read_kernel(&v->edge, sizeof(v->edge), &v->cur);
+	__sync_lock_test_and_set(&v->edge_ns, edge);
+}
+
+/* Every handler that owns the CPU's value is between begin() and end().  The
+ * clock is read after seq has become odd, the edge after the clock. */
+static __always_inline __u64 begin(struct tmigr_cpu_value *v)
+{
+	__u64 t;
+
+	v->seq++;
+	barrier();
+	t = bpf_ktime_get_ns();
+	pass_edge(v, t);
+	v->cur.events++;
+	return t;
+}
+
+static __always_inline void end(struct tmigr_cpu_value *v)
+{
+	barrier();
+	v->seq++;
+}
+
+/* The empty asm hides a register from the compiler, before a check so that it is
+ * not dropped as known, and after it so that the checked register is the one
+ * used: the verifier must see both. */
+#define HIDE(x) asm volatile("" : "+r"(x))
+
+static __always_inline struct tmigr_slot_totals *slot_at(struct tmigr_cpu_value *v, __u32 slot)
+{
+	HIDE(slot);
+	if (slot >= TMIGR_SLOTS)
+		slot = TMIGR_SLOT_UNKNOWN;
+	HIDE(slot);
+	return &v->cur.slots[slot];
+}
+
+static __always_inline void switch_slot(struct tmigr_cpu_value *v, __u64 t, __u32 slot)
+{
+	struct tmigr_slot_totals *old = slot_at(v, v->cur.slot);
+
+	if (t > v->cur.since_ns) {
+		old->time_ns += t - v->cur.since_ns;
+		v->cur.since_ns = t;
+	}
+	v->cur.slot = slot;
+}
+
+static __always_inline void note_first(struct tmigr_cpu_value *v, __u64 t, __u32 type)
+{
+	if (v->first_ns)
+		return;
+	v->first_type = type;
+	v->first_ns = t;
+}
+
+#endif

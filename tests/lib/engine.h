@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The live engine under test: a load, one run of it with all its records, and the
+ * recomputation of its totals from these. */
+#ifndef TMIGR_TESTS_ENGINE_H
+#define TMIGR_TESTS_ENGINE_H
+
+#include "../../lib/live_priv.h"
+
+#include <sys/types.h>
+
+struct engine_run {
+	const struct tmigr_topology *topo;
+	struct tmigr_live *live;
+	struct tmigr_rec_vec recs;
+	struct tmigr_window_totals *totals;
+	__u64 start_ns, end_ns, watermark_ns;
+	size_t disorder; /* records older than the one before, in one drain */
+	size_t early;	 /* records older than an earlier drain's watermark */
+};
+
+/* Sleepers on every CPU; the load is owned by the caller (engine_load_stop). */
+pid_t *engine_load_start(const struct tmigr_topology *topo);
+void engine_load_stop(const struct tmigr_topology *topo, pid_t *load);
+
+/* A sink that keeps the records; @arg is the run. */
+int engine_collect(void *arg, const struct tmigr_rec *recs, size_t n);
+/* Opens the engine and runs it through one window.  0, or the error, reported
+ * as a failed test; engine_end() in any case. */
+int engine_run(struct engine_run *run, const struct tmigr_topology *topo,
+	       const struct tmigr_live_opts *opts, const char *what);
+void engine_end(struct engine_run *run);
+
+/* @t lies in the run's window. */
+bool engine_inside(const struct engine_run *run, __u64 t);
+/* Tests: times, entries, histograms and remote expiries of the maps are those
+ * that the records give. */
+void engine_check_recomputed(const struct engine_run *run, const char *what);
+
+#endif

@@ -1,0 +1,721 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Topology of made-up machines, and of this one. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../lib/machine.h"
+#include "tmigr/topology.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static int setup(void **state)
+{
+	struct machine *m = calloc(1, sizeof(*m));
+
+	assert_non_null(m);
+	machine_new(m);
+	*state = m;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	machine_remove(*state);
+	free(*state);
+	return 0;
+}
+
+static struct tmigr_topology *read_with(const struct machine *m, const char *const *overrides,
+					size_t n)
+{
+	struct tmigr_topology *topo = NULL;
+	struct tmigr_err err = {""};
+
+	if (tmigr_topology_read(m->root, overrides, n, &topo, &err) != 0)
+		fail_msg("%s", err.text);
+	return topo;
+}
+
+static struct tmigr_topology *read_machine(const struct machine *m)
+{
+	return read_with(m, NULL, 0);
+}
+
+/* Reading fails with @want, says @text in one line, and leaves ret alone. */
+static void refuse_with(const struct machine *m, const char *const *overrides, size_t n, int want,
+			const char *text)
+{
+	struct tmigr_topology *topo = (struct tmigr_topology *)&n;
+	struct tmigr_err err = {""};
+
+	assert_int_equal(tmigr_topology_read(m->root, overrides, n, &topo, &err), want);
+	assert_ptr_equal(topo, &n);
+	if (!strstr(err.text, text))
+		fail_msg("'%s' does not say '%s'", err.text, text);
+	assert_null(strchr(err.text, '\n'));
+	assert_int_equal(tmigr_topology_read(m->root, overrides, n, &topo, NULL), want);
+}
+
+static void check_class(const struct tmigr_topology *topo, size_t idx, const char *name,
+			unsigned int capacity, const char *cpulist)
+{
+	unsigned int *cpus;
+	size_t n = 0;
+	char *text;
+
+	assert_true(idx < topo->n_classes);
+	assert_string_equal(topo->classes[idx].name, name);
+	assert_int_equal(topo->classes[idx].capacity, capacity);
+	cpus = calloc(topo->n_cpus, sizeof(*cpus));
+	assert_non_null(cpus);
+	for (size_t i = 0; i < topo->n_cpus; i++)
+		if (topo->cpus[i].class_idx == idx)
+			cpus[n++] = topo->cpus[i].cpu;
+	text = tmigr_cpulist_format(cpus, n);
+	assert_string_equal(text, cpulist);
+	assert_int_equal(topo->classes[idx].n_cpus, n);
+	free(text);
+	free(cpus);
+}
+
+static void check_state(const struct tmigr_topo_cpu *cpu, unsigned int k, const char *name,
+			unsigned int latency_us, unsigned int residency_us, bool disabled)
+{
+	assert_true(k < cpu->n_states);
+	assert_string_equal(cpu->states[k].name, name);
+	assert_int_equal(cpu->states[k].latency_us, latency_us);
+	assert_int_equal(cpu->states[k].residency_us, residency_us);
+	assert_int_equal(cpu->states[k].disabled, disabled);
+}
+
+static void same_topology(const struct tmigr_topology *a, const struct tmigr_topology *b)
+{
+	assert_int_equal(a->n_cpus, b->n_cpus);
+	assert_int_equal(a->n_classes, b->n_classes);
+	assert_int_equal(a->n_possible, b->n_possible);
+	assert_string_equal(a->driver, b->driver);
+	assert_string_equal(a->governor, b->governor);
+	assert_int_equal(a->timer_migration, b->timer_migration);
+	for (size_t i = 0; i < a->n_classes; i++) {
+		assert_string_equal(a->classes[i].name, b->classes[i].name);
+		assert_int_equal(a->classes[i].capacity, b->classes[i].capacity);
+		assert_int_equal(a->classes[i].n_cpus, b->classes[i].n_cpus);
+	}
+	for (size_t i = 0; i < a->n_cpus; i++) {
+		const struct tmigr_topo_cpu *x = &a->cpus[i], *y = &b->cpus[i];
+
+		assert_int_equal(x->cpu, y->cpu);
+		assert_int_equal(x->online, y->online);
+		assert_int_equal(x->isolated, y->isolated);
+		assert_int_equal(x->nohz_full, y->nohz_full);
+		assert_int_equal(x->capacity, y->capacity);
+		assert_int_equal(x->node, y->node);
+		assert_int_equal(x->cluster, y->cluster);
+		assert_int_equal(x->class_idx, y->class_idx);
+		assert_int_equal(x->n_states, y->n_states);
+		for (unsigned int k = 0; k < x->n_states; k++)
+			check_state(y, k, x->states[k].name, x->states[k].latency_us,
+				    x->states[k].residency_us, x->states[k].disabled);
+	}
+}
+
+/* The topology survives its JSON text. */
+static void round_trip(const struct tmigr_topology *topo)
+{
+	struct tmigr_topology *back = NULL;
+	struct tmigr_err err = {""};
+	json_t *json = tmigr_topology_to_json(topo), *again;
+	char *text;
+
+	assert_non_null(json);
+	text = json_dumps(json, JSON_COMPACT);
+	assert_non_null(text);
+	again = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(again);
+	if (tmigr_topology_from_json(again, &back, &err) != 0)
+		fail_msg("%s", err.text);
+	same_topology(topo, back);
+	tmigr_topology_free(back);
+	json_decref(again);
+	free(text);
+	json_decref(json);
+}
+
+/* ---- machines ---- */
+
+/* Four LITTLE and four big CPUs, each class with a state table of its own. */
+static void make_4_4(const struct machine *m)
+{
+	machine_cpus(m, "0-7\n");
+	machine_cpu_file(m, "isolated", "\n");
+	machine_cpu_file(m, "nohz_full", "(null)\n");
+	machine_cpu_file(m, "cpuidle/current_driver", "psci_idle\n");
+	machine_cpu_file(m, "cpuidle/current_governor", "teo\n");
+	machine_cpu_file(m, "cpuidle/current_governor_ro", "menu\n");
+	machine_file(m, "/proc/sys/kernel/timer_migration", "1\n");
+	machine_file(m, "/sys/devices/system/node/node0/cpulist", "0-3\n");
+	machine_file(m, "/sys/devices/system/node/node3/cpulist", "4-7\n");
+	machine_file(m, "/sys/devices/system/node/online", "0,3\n");
+	for (unsigned int cpu = 0; cpu < 8; cpu++) {
+		char path[64];
+
+		machine_capacity(m, cpu, cpu < 4 ? 442 : 1024);
+		snprintf(path, sizeof(path), "cpu%u/topology/cluster_id", cpu);
+		machine_cpu_file(m, path, cpu < 4 ? "0\n" : "1\n");
+		machine_state(m, cpu, 0, "WFI", 1, 1, 0);
+		machine_state(m, cpu, 1, cpu < 4 ? "cpu-sleep" : "big-sleep", cpu < 4 ? 370 : 500,
+			      cpu < 4 ? 900 : 1200, cpu == 7);
+		if (cpu >= 4)
+			machine_state(m, cpu, 2, "cluster-sleep", 2000, 4000, 1);
+	}
+}
+
+static void little_big(void **state)
+{
+	struct machine *m = *state;
+	struct tmigr_topology *topo;
+
+	make_4_4(m);
+	topo = read_machine(m);
+	assert_int_equal(topo->n_cpus, 8);
+	assert_int_equal(topo->n_possible, 8);
+	assert_int_equal(topo->n_classes, 2);
+	check_class(topo, 0, "LITTLE", 442, "0-3");
+	check_class(topo, 1, "big", 1024, "4-7");
+	assert_string_equal(topo->driver, "psci_idle");
+	assert_string_equal(topo->governor, "menu");
+	assert_int_equal(topo->timer_migration, 1);
+	for (unsigned int i = 0; i < 8; i++) {
+		const struct tmigr_topo_cpu *cpu = &topo->cpus[i];
+
+		assert_int_equal(cpu->cpu, i);
+		assert_true(cpu->online);
+		assert_false(cpu->isolated);
+		assert_false(cpu->nohz_full);
+		assert_int_equal(cpu->node, i < 4 ? 0 : 3);
+		assert_int_equal(cpu->cluster, i < 4 ? 0 : 1);
+		assert_int_equal(cpu->n_states, i < 4 ? 2 : 3);
+		check_state(cpu, 0, "WFI", 1, 1, false);
+	}
+	check_state(&topo->cpus[3], 1, "cpu-sleep", 370, 900, false);
+	check_state(&topo->cpus[4], 1, "big-sleep", 500, 1200, false);
+	check_state(&topo->cpus[7], 1, "big-sleep", 500, 1200, true);
+	check_state(&topo->cpus[4], 2, "cluster-sleep", 2000, 4000, true);
+	round_trip(topo);
+	tmigr_topology_free(topo);
+}
+
+static void five_classes(void **state)
+{
+	static const unsigned int caps[] = {1024, 300, 300, 500, 500, 700,
+					    700,  700, 900, 300, 900, 1024};
+	struct machine *m = *state;
+	struct tmigr_topology *topo;
+
+	machine_cpus(m, "0-11\n");
+	for (unsigned int cpu = 0; cpu < COUNT(caps); cpu++)
+		machine_capacity(m, cpu, caps[cpu]);
+	topo = read_machine(m);
+	assert_int_equal(topo->n_classes, 5);
+	check_class(topo, 0, "LITTLE", 300, "1-2,9");
+	check_class(topo, 1, "mid1", 500, "3-4");
+	check_class(topo, 2, "mid2", 700, "5-7");
+	check_class(topo, 3, "mid3", 900, "8,10");
+	check_class(topo, 4, "big", 1024, "0,11");
+	round_trip(topo);
+	tmigr_topology_free(topo);
+}
+
+static void three_classes(void **state)
+{
+	struct machine *m = *state;
+	struct tmigr_topology *topo;
+
+	machine_cpus(m, "0-3\n");
+	machine_capacity(m, 0, 300);
+	machine_capacity(m, 1, 800);
+	machine_capacity(m, 2, 800);
+	machine_capacity(m, 3, 1024);
+	topo = read_machine(m);
+	assert_int_equal(topo->n_classes, 3);
+	check_class(topo, 0, "LITTLE", 300, "0");
+	check_class(topo, 1, "mid", 800, "1-2");
+	check_class(topo, 2, "big", 1024, "3");
+	tmigr_topology_free(topo);
+}
+
+/* The least a kernel can say: no capacities, driver, nodes, sysctl, `online`. */
+static void bare(void **state)
+{
+	struct machine *m = *state;
+	struct tmigr_topology *topo;
+
+	machine_cpu_file(m, "present", "0-1\n");
+	topo = read_machine(m);
+	assert_int_equal(topo->n_cpus, 2);
+	assert_int_equal(topo->n_possible, 2);
+	assert_int_equal(topo->n_classes, 1);
+	check_class(topo, 0, "all", 1024, "0-1");
+	assert_string_equal(topo->driver, "none");
+	assert_string_equal(topo->governor, "");
+	assert_int_equal(topo->timer_migration, -1);
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(topo->cpus[i].online);
+		assert_int_equal(topo->cpus[i].n_states, 0);
+		assert_int_equal(topo->cpus[i].node, -1);
+		assert_int_equal(topo->cpus[i].cluster, -1);
+	}
+	round_trip(topo);
+	tmigr_topology_free(topo);
+}
+
+/* Equal capacities other than 1024 are one class as well. */
+static void symmetric(void **state)
+{
+	struct machine *m = *state;
+	struct tmigr_topology *topo;
+
+	machine_cpus(m, "0-3\n");
+	machine_cpu_file(m, "cpuidle/current_driver", "none\n");
+	machine_file(m, "/proc/sys/kernel/timer_migration", "0\n");
+	for (unsigned int cpu = 0; cpu < 4; cpu++)
+		machine_capacity(m, cpu, 512);
+	topo = read_machine(m);
+	assert_int_equal(topo->n_classes, 1);
+	check_class(topo, 0, "all", 512, "0-3");
+	assert_string_equal(topo->driver, "none");
+	assert_int_equal(topo->timer_migration, 0);
+	tmigr_topology_free(topo);
+}
+
+/* Sparse numbers, offline CPUs, possible ones that are not there, nodes by
+ * link, isolation. */
+static void sparse(void **state)
+{
+	static const unsigned int numbers[] = {0, 2, 17, 18, 300, 4095};
+	struct machine *m = *state;
+	struct tmigr_topology *topo;
+
+	machine_cpu_file(m, "possible", "0-4199\n");
+	machine_cpu_file(m, "present", "0,2,17-18,300,4095\n");
+	machine_cpu_file(m, "online", "0,2,18,4095\n");
+	machine_cpu_file(m, "isolated", "2,300-4095\n");
+	machine_cpu_file(m, "nohz_full", "18\n");
+	machine_cpu_file(m, "cpuidle/current_driver", "acpi_idle\n");
+	machine_cpu_file(m, "cpuidle/current_governor", "ladder\n");
+	machine_file(m, "/sys/devices/system/node/node1/cpulist", "0,2,18\n");
+	machine_cpu_file(m, "cpu300/node7/dummy", "");
+	machine_cpu_file(m, "cpu300/nodexyz/dummy", "");
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		machine_capacity(m, numbers[i], 1024);
+		if (numbers[i] != 17 && numbers[i] != 300)
+			machine_state(m, numbers[i], 0, "POLL", 0, 0, 0);
+	}
+	topo = read_machine(m);
+	assert_int_equal(topo->n_cpus, COUNT(numbers));
+	assert_int_equal(topo->n_possible, 4200);
+	assert_string_equal(topo->governor, "ladder");
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		const struct tmigr_topo_cpu *cpu = &topo->cpus[i];
+		bool offline = cpu->cpu == 17 || cpu->cpu == 300;
+
+		assert_int_equal(cpu->cpu, numbers[i]);
+		assert_int_equal(tmigr_topology_index(topo, numbers[i]), i);
+		assert_int_equal(cpu->online, !offline);
+		assert_int_equal(cpu->n_states, offline ? 0 : 1);
+		assert_int_equal(cpu->isolated, cpu->cpu == 2 || cpu->cpu >= 300);
+		assert_int_equal(cpu->nohz_full, cpu->cpu == 18);
+	}
+	assert_int_equal(topo->cpus[2].node, -1);
+	assert_int_equal(topo->cpus[3].node, 1);
+	assert_int_equal(topo->cpus[4].node, 7);
+	assert_int_equal(tmigr_topology_index(topo, 1), -1);
+	assert_int_equal(tmigr_topology_index(topo, 299), -1);
+	assert_int_equal(tmigr_topology_index(topo, 4096), -1);
+	assert_int_equal(tmigr_topology_index(topo, UINT32_MAX), -1);
+	round_trip(topo);
+	tmigr_topology_free(topo);
+}
+
+static void many(void **state)
+{
+	struct machine *m = *state;
+	struct tmigr_topology *topo;
+
+	machine_cpus(m, "0-1023\n");
+	for (unsigned int cpu = 0; cpu < 1024; cpu++) {
+		machine_capacity(m, cpu, cpu % 2 ? 1024 : 512);
+		if (cpu % 64 == 0)
+			machine_state(m, cpu, 0, "WFI", 1, 1, 0);
+	}
+	topo = read_machine(m);
+	assert_int_equal(topo->n_cpus, 1024);
+	assert_int_equal(topo->n_classes, 2);
+	assert_int_equal(topo->classes[0].n_cpus, 512);
+	for (unsigned int cpu = 0; cpu < 1024; cpu++) {
+		assert_int_equal(tmigr_topology_index(topo, cpu), cpu);
+		assert_int_equal(topo->cpus[cpu].class_idx, cpu % 2);
+	}
+	round_trip(topo);
+	tmigr_topology_free(topo);
+}
+
+/* The kernel's own maximum is ten; names may be anything. */
+static void states(void **state)
+{
+	struct machine *m = *state;
+	struct tmigr_topology *topo;
+	char name[16];
+
+	machine_cpus(m, "0-1\n");
+	for (unsigned int k = 0; k < 12; k++) {
+		snprintf(name, sizeof(name), "C%u", k);
+		machine_state(m, 0, k, name, k, 10 * k, k % 2);
+	}
+	machine_state(m, 1, 0, "ACPI FFH\tM\xc3\xa9", UINT32_MAX, 0, 0);
+	machine_state(m, 1, 1, "", 5, 6, 0);
+	machine_cpu_file(m, "cpu1/cpuidle/state1/latency", "five\n");
+	machine_cpu_file(m, "cpu1/cpuidle/state1/residency", "18446744073709551615\n");
+	machine_cpu_file(m, "cpu1/cpuidle/state2/name",
+			 "a-name-that-is-much-longer-than-the-kernel-has\n");
+	topo = read_machine(m);
+	assert_int_equal(topo->cpus[0].n_states, TMIGR_STATES);
+	for (unsigned int k = 0; k < TMIGR_STATES; k++) {
+		snprintf(name, sizeof(name), "C%u", k);
+		check_state(&topo->cpus[0], k, name, k, 10 * k, k % 2);
+	}
+	assert_int_equal(topo->cpus[1].n_states, 3);
+	check_state(&topo->cpus[1], 0, "ACPI FFH?M??", UINT32_MAX, 0, false);
+	check_state(&topo->cpus[1], 1, "state1", 0, 0, false);
+	check_state(&topo->cpus[1], 2, "a-name-that-is-much-longer-than", 0, 0, false);
+	round_trip(topo);
+	tmigr_topology_free(topo);
+}
+
+static void no_machine(void **state)
+{
+	struct machine *m = *state;
+	struct machine nowhere = {"/nonexistent"};
+	char *long_root = malloc(8000);
+	struct tmigr_topology *topo;
+
+	refuse_with(&nowhere, NULL, 0, -ENODATA, "/nonexistent/sys/devices/system/cpu/present");
+	refuse_with(m, NULL, 0, -ENODATA, "present");
+	machine_cpus(m, "\n");
+	refuse_with(m, NULL, 0, -ENODATA, "present");
+	assert_non_null(long_root);
+	memset(long_root, 'x', 7999);
+	long_root[7999] = '\0';
+	assert_int_equal(tmigr_topology_read(long_root, NULL, 0, &topo, NULL), -ENAMETOOLONG);
+	free(long_root);
+}
+
+/* What decides an answer is not guessed. */
+static void garbage(void **state)
+{
+	static const struct {
+		const char *path, *text, *says;
+	} cases[] = {
+		{"present", "0-\n", "cpu/present"},
+		{"online", "yes\n", "cpu/online"},
+		{"possible", "0-70000\n", "cpu/possible"},
+		{"isolated", "-1\n", "cpu/isolated"},
+		{"nohz_full", "0;1\n", "cpu/nohz_full"},
+		{"cpu5/cpu_capacity", "", "cpu5/cpu_capacity"},
+		{"cpu5/cpu_capacity", "-5\n", "cpu5/cpu_capacity"},
+		{"cpu5/cpu_capacity", "12x\n", "cpu5/cpu_capacity"},
+		{"cpu5/cpu_capacity", "99999999999999999999\n", "cpu5/cpu_capacity"},
+		{"cpu5/cpu_capacity", "4294967296\n", "cpu5/cpu_capacity"},
+		{"../node/node3/cpulist", "zero\n", "node3/cpulist"},
+	};
+	struct machine *m = *state;
+	struct tmigr_topology *topo;
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		make_4_4(m);
+		machine_cpu_file(m, cases[i].path, cases[i].text);
+		refuse_with(m, NULL, 0, -EINVAL, cases[i].says);
+		/* put right again by make_4_4() in the next round */
+	}
+	make_4_4(m);
+	/* Descriptions may be odd; the machine is still read. */
+	machine_cpu_file(m, "cpu0/topology/cluster_id", "?\n");
+	machine_cpu_file(m, "cpu1/topology/cluster_id", "-1\n");
+	machine_cpu_file(m, "cpuidle/current_driver", "\n");
+	machine_file(m, "/proc/sys/kernel/timer_migration", "2\n");
+	topo = read_machine(m);
+	assert_int_equal(topo->cpus[0].cluster, -1);
+	assert_int_equal(topo->cpus[1].cluster, -1);
+	assert_int_equal(topo->cpus[2].cluster, 0);
+	assert_string_equal(topo->driver, "none");
+	assert_int_equal(topo->timer_migration, -1);
+	tmigr_topology_free(topo);
+}
+
+/* ---- --class ---- */
+
+static void overrides_valid(void **state)
+{
+	struct machine *m = *state;
+	struct tmigr_topology *topo;
+
+	make_4_4(m);
+	/* a new class in the middle: the order among equals is by CPU */
+	topo = read_with(m, (const char *const[]){"prime=7"}, 1);
+	assert_int_equal(topo->n_classes, 3);
+	check_class(topo, 0, "LITTLE", 442, "0-3");
+	check_class(topo, 1, "big", 1024, "4-6");
+	check_class(topo, 2, "prime", 1024, "7");
+	round_trip(topo);
+	tmigr_topology_free(topo);
+	/* every CPU named: the machine's own classes are gone */
+	topo = read_with(m, (const char *const[]){"fast=3-7", "slow=0-2"}, 2);
+	assert_int_equal(topo->n_classes, 2);
+	check_class(topo, 0, "slow", 442, "0-2");
+	check_class(topo, 1, "fast", 1024, "3-7");
+	round_trip(topo);
+	tmigr_topology_free(topo);
+	/* the name of a class that is there: the CPUs join it */
+	topo = read_with(m, (const char *const[]){"LITTLE=4", "LITTLE=6"}, 2);
+	assert_int_equal(topo->n_classes, 2);
+	check_class(topo, 0, "LITTLE", 1024, "0-4,6");
+	check_class(topo, 1, "big", 1024, "5,7");
+	round_trip(topo);
+	tmigr_topology_free(topo);
+	/* one for all */
+	topo = read_with(m, (const char *const[]){"x_Y.1+-=0-7"}, 1);
+	assert_int_equal(topo->n_classes, 1);
+	check_class(topo, 0, "x_Y.1+-", 1024, "0-7");
+	round_trip(topo);
+	tmigr_topology_free(topo);
+}
+
+static void overrides_refused(void **state)
+{
+	static const struct {
+		const char *first, *second, *says;
+	} cases[] = {
+		{"big", NULL, "NAME=CPULIST"},
+		{"", NULL, "NAME=CPULIST"},
+		{"=0-3", NULL, "a name is"},
+		{"a b=0", NULL, "a name is"},
+		{"a,b=0", NULL, "a name is"},
+		{"\xc3\xa9=0", NULL, "a name is"},
+		{"a\n=0", NULL, "a name is"},
+		{"abcdefghijklmnopqrstuvwxyzabcdef=0", NULL, "a name is"},
+		{"big=", NULL, "no CPU"},
+		{"big=x", NULL, "'x' is not a CPU list"},
+		{"big=4=5", NULL, "not a CPU list"},
+		{"big=8", NULL, "no CPU 8"},
+		{"big=0-9", NULL, "no CPU 8"},
+		{"a=0-3", "b=3-4", "CPU 3 is in another"},
+		{"a=0", "a=0", "CPU 0 is in another"},
+		{"a=0", "b", "NAME=CPULIST"},
+	};
+	struct machine *m = *state;
+
+	make_4_4(m);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const char *const overrides[] = {cases[i].first, cases[i].second};
+		struct tmigr_topology *topo = NULL;
+		struct tmigr_err err = {""};
+
+		assert_int_equal(tmigr_topology_read(m->root, overrides, cases[i].second ? 2 : 1,
+						     &topo, &err),
+				 -EINVAL);
+		assert_null(topo);
+		if (!strstr(err.text, cases[i].says))
+			fail_msg("'%s': '%s'", cases[i].first, err.text);
+	}
+}
+
+/* ---- JSON from anywhere ---- */
+
+static void json_refused(void **state)
+{
+	/* @edit is merged into a good topology at @at: "", "cpus", "classes",
+	 * "states". */
+	static const struct {
+		const char *at, *edit;
+	} cases[] = {
+		{"", "{\"n_possible\": 7}"},
+		{"", "{\"n_possible\": -1}"},
+		{"", "{\"n_possible\": 65537}"},
+		{"", "{\"n_possible\": 8.0}"},
+		{"", "{\"n_possible\": \"8\"}"},
+		{"", "{\"n_possible\": null}"},
+		{"", "{\"driver\": 1}"},
+		{"", "{\"driver\": \"\"}"},
+		{"", "{\"driver\": \"a\\u0000b\"}"},
+		{"", "{\"driver\": \"a\\nb\"}"},
+		{"", "{\"driver\": \"\\u001b[31m\"}"},
+		{"", "{\"governor\": "
+		     "\"0123456789012345678901234567890123456789012345678901234567890123\"}"},
+		{"", "{\"governor\": []}"},
+		{"", "{\"timer_migration\": 2}"},
+		{"", "{\"timer_migration\": true}"},
+		{"", "{\"cpus\": {}}"},
+		{"", "{\"cpus\": []}"},
+		{"", "{\"cpus\": [1]}"},
+		{"", "{\"cpus\": null}"},
+		{"", "{\"classes\": []}"},
+		{"", "{\"classes\": [null, null]}"},
+		{"", "{\"classes\": 3}"},
+		{"classes", "{\"name\": \"\"}"},
+		{"classes", "{\"name\": \"LITTLE\"}"},
+		{"classes", "{\"name\": \"abcdefghijklmnopqrstuvwxyzabcdef\"}"},
+		{"classes", "{\"capacity\": -1}"},
+		{"classes", "{\"capacity\": 441}"},
+		{"classes", "{\"capacity\": 1025}"},
+		{"classes", "{\"capacity\": 4294967296}"},
+		{"classes", "{\"n_cpus\": 3}"},
+		{"classes", "{\"n_cpus\": 0}"},
+		{"cpus", "{\"cpu\": 6}"},
+		{"cpus", "{\"cpu\": 5}"},
+		{"cpus", "{\"cpu\": 8}"},
+		{"cpus", "{\"cpu\": -1}"},
+		{"cpus", "{\"cpu\": 65536}"},
+		{"cpus", "{\"cpu\": 9223372036854775807}"},
+		{"cpus", "{\"cpu\": \"7\"}"},
+		{"cpus", "{\"online\": 1}"},
+		{"cpus", "{\"isolated\": null}"},
+		{"cpus", "{\"nohz_full\": \"no\"}"},
+		{"cpus", "{\"capacity\": 2000}"},
+		{"cpus", "{\"capacity\": -5}"},
+		{"cpus", "{\"node\": -2}"},
+		{"cpus", "{\"node\": 2147483648}"},
+		{"cpus", "{\"cluster\": -2}"},
+		{"cpus", "{\"class_idx\": 2}"},
+		{"cpus", "{\"class_idx\": -1}"},
+		{"cpus", "{\"class_idx\": 0}"},
+		{"cpus", "{\"states\": null}"},
+		{"cpus", "{\"states\": [[]]}"},
+		{"cpus", "{\"states\": [0,0,0,0,0,0,0,0,0,0,0]}"},
+		{"states", "{\"name\": \"\"}"},
+		{"states", "{\"name\": 5}"},
+		{"states", "{\"name\": \"0123456789abcdef0123456789abcdef\"}"},
+		{"states", "{\"latency_us\": -1}"},
+		{"states", "{\"latency_us\": 4294967296}"},
+		{"states", "{\"residency_us\": 1.5}"},
+		{"states", "{\"disabled\": 0}"},
+	};
+	struct machine *m = *state;
+	struct tmigr_topology *topo;
+	json_t *good;
+
+	make_4_4(m);
+	topo = read_machine(m);
+	good = tmigr_topology_to_json(topo);
+	assert_non_null(good);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		json_t *copy = json_deep_copy(good), *at = copy;
+		json_t *edit = json_loads(cases[i].edit, JSON_ALLOW_NUL, NULL);
+		struct tmigr_topology *back = (struct tmigr_topology *)&copy;
+		struct tmigr_err err = {""};
+
+		assert_non_null(edit);
+		/* the last class, CPU, or state */
+		if (strcmp(cases[i].at, "classes") == 0)
+			at = json_array_get(json_object_get(copy, "classes"), 1);
+		else if (cases[i].at[0])
+			at = json_array_get(json_object_get(copy, "cpus"), 7);
+		if (strcmp(cases[i].at, "states") == 0)
+			at = json_array_get(json_object_get(at, "states"), 2);
+		assert_int_equal(json_object_update(at, edit), 0);
+		if (tmigr_topology_from_json(copy, &back, &err) != -EINVAL)
+			fail_msg("%s: %s was accepted", cases[i].at, cases[i].edit);
+		assert_ptr_equal(back, &copy);
+		assert_int_equal(strncmp(err.text, "topology: ", 10), 0);
+		json_decref(edit);
+		json_decref(copy);
+	}
+	json_decref(good);
+	tmigr_topology_free(topo);
+}
+
+/* No key may be missing, and nothing but an object is one. */
+static void json_incomplete(void **state)
+{
+	struct machine *m = *state;
+	struct tmigr_topology *topo, *back = NULL;
+	json_t *good, *array;
+	const char *key;
+	json_t *value;
+	size_t n = 0;
+
+	make_4_4(m);
+	topo = read_machine(m);
+	good = tmigr_topology_to_json(topo);
+	assert_non_null(good);
+	json_object_foreach (good, key, value) {
+		json_t *copy = json_copy(good);
+
+		json_object_del(copy, key);
+		assert_int_equal(tmigr_topology_from_json(copy, &back, NULL), -EINVAL);
+		json_decref(copy);
+		n++;
+	}
+	assert_int_equal(n, 6);
+	array = json_array();
+	assert_int_equal(tmigr_topology_from_json(array, &back, NULL), -EINVAL);
+	assert_int_equal(tmigr_topology_from_json(NULL, &back, NULL), -EINVAL);
+	assert_null(back);
+	/* What a later version adds is no reason to refuse. */
+	json_object_set_new(good, "more", json_true());
+	assert_int_equal(tmigr_topology_from_json(good, &back, NULL), 0);
+	tmigr_topology_free(back);
+	json_decref(array);
+	json_decref(good);
+	tmigr_topology_free(topo);
+}
+
+static void this_machine(void **state)
+{
+	struct tmigr_topology *topo = NULL;
+	struct tmigr_err err = {""};
+	size_t online = 0;
+
+	(void)state;
+	if (tmigr_topology_read(NULL, NULL, 0, &topo, &err) != 0)
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < topo->n_cpus; i++)
+		online += topo->cpus[i].online;
+	assert_int_equal(online, sysconf(_SC_NPROCESSORS_ONLN));
+	round_trip(topo);
+	tmigr_topology_free(topo);
+	tmigr_topology_free(NULL);
+}
+
+#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MACHINE_TEST(little_big),
+		MACHINE_TEST(five_classes),
+		MACHINE_TEST(three_classes),
+		MACHINE_TEST(bare),
+		MACHINE_TEST(symmetric),
+		MACHINE_TEST(sparse),
+		MACHINE_TEST(many),
+		MACHINE_TEST(states),
+		MACHINE_TEST(no_machine),
+		MACHINE_TEST(garbage),
+		MACHINE_TEST(overrides_valid),
+		MACHINE_TEST(overrides_refused),
+		MACHINE_TEST(json_refused),
+		MACHINE_TEST(json_incomplete),
+		cmocka_unit_test(this_machine),
+	};
+
+	return cmocka_run_group_tests_name("topology", tests, NULL, NULL);
+}
