@@ -143,7 +143,7 @@ static int set_mask(unsigned int cpu, size_t bytes)
 int tmigr_housekeeping_pin(const struct tmigr_topology *topo, int want,
 			   struct tmigr_housekeeping *ret, struct tmigr_err *err)
 {
-	struct tmigr_housekeeping h;
+	struct tmigr_housekeeping h = {0};
 	int cpu, slack, r;
 
 	r = read_mask(topo->n_possible, &h.mask, &h.mask_bytes);

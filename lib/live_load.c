@@ -75,13 +75,25 @@ static struct bpf_program *prog_at(struct tmigr_bpf *skel, size_t offset)
 	return prog;
 }
 
+static bool needs_ruler(const struct tmigr_live *live)
+{
+	return live->features.tmigr && !(live->features.ksym_tmigr_cpu && live->use_ksyms);
+}
+
+/* The ruler for the snapshot begins at one CPU's struct tmigr_cpu, which only
+ * an event of it shows: with a timeline or without. */
+static bool shows_place(const struct tmigr_live *live, enum tmigr_tp tp)
+{
+	return needs_ruler(live) && (tp == TMIGR_TP_CPU_ACTIVE || tp == TMIGR_TP_CPU_IDLE_EVENT);
+}
+
 static bool wanted(const struct tmigr_live *live, size_t i)
 {
 	enum tmigr_tp tp = tp_progs[i].tp;
 	int arg = live->features.tp_arg[tp];
 	bool connect = tp == TMIGR_TP_CONNECT_CPU_PARENT || tp == TMIGR_TP_CONNECT_CHILD_PARENT;
 
-	if (live->opts.no_timeline && !tp_progs[i].always)
+	if (live->opts.no_timeline && !tp_progs[i].always && !shows_place(live, tp))
 		return false;
 	/* Only the connect events were ever seen to move. Another event that
 	 * has moved is one that this program would misread. */
@@ -92,7 +104,7 @@ static void choose_programs(struct tmigr_live *live)
 {
 	const struct tmigr_features *f = &live->features;
 	struct tmigr_bpf *skel = live->skel;
-	bool ruler = f->tmigr && !(f->ksym_tmigr_cpu && live->use_ksyms);
+	bool ruler = needs_ruler(live);
 
 	for (size_t i = 0; i < sizeof(tp_progs) / sizeof(tp_progs[0]); i++)
 		bpf_program__set_autoload(prog_at(skel, tp_progs[i].prog), wanted(live, i));

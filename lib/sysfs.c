@@ -85,7 +85,7 @@ int sysfs_text(const char *root, const char *path, char **ret)
 		return -errno;
 	r = read_all(fd, &text);
 	close(fd);
-	if (r < 0)
+	if (r < 0 || !text)
 		return r;
 	len = strlen(text);
 	while (len && strchr(" \t\r\n", text[len - 1]))
@@ -102,8 +102,11 @@ int sysfs_name(const char *root, const char *path, char *buf, size_t size)
 
 	if (r < 0)
 		return r;
-	for (i = 0; text[i] && i < size - 1; i++)
-		buf[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+	for (i = 0; i < size - 1 && text[i]; i++) {
+		buf[i] = text[i];
+		if (buf[i] < ' ' || buf[i] > '~')
+			buf[i] = '?';
+	}
 	buf[i] = '\0';
 	free(text);
 	return 0;
@@ -129,7 +132,7 @@ int sysfs_number(const char *root, const char *path, long long min, long long ma
 
 int sysfs_cpulist(const char *root, const char *path, struct cpulist *ret, struct tmigr_err *err)
 {
-	struct cpulist list;
+	struct cpulist list = {0};
 	struct tmigr_err why;
 	char *text;
 	int r = sysfs_text(root, path, &text);

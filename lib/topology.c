@@ -15,11 +15,11 @@
 #include <string.h>
 
 #include "sysfs.h"
+#include "topology_capacity.h"
 #include "topology_class.h"
 
-#define CPU_DIR		 "/sys/devices/system/cpu"
-#define NODE_DIR	 "/sys/devices/system/node"
-#define DEFAULT_CAPACITY 1024
+#define CPU_DIR	 "/sys/devices/system/cpu"
+#define NODE_DIR "/sys/devices/system/node"
 
 struct lists {
 	struct cpulist possible, present, online, isolated, nohz_full;
@@ -93,9 +93,9 @@ static const char *cpu_path(char *buf, size_t size, unsigned int cpu, const char
 static int read_capacity(const char *root, struct tmigr_topo_cpu *cpu, struct tmigr_err *err)
 {
 	char path[128];
-	long long n = DEFAULT_CAPACITY;
+	long long n = CAPACITY_UNKNOWN;
 	int r = sysfs_number(root, cpu_path(path, sizeof(path), cpu->cpu, "cpu_capacity"), 0,
-			     UINT_MAX, &n);
+			     CAPACITY_UNKNOWN - 1, &n);
 
 	if (r == -EINVAL)
 		return tmigr_fail(err, r, "%s%s: not a capacity", root ? root : "", path);
@@ -291,6 +291,7 @@ int tmigr_topology_read(const char *root, const char *const *overrides, size_t n
 	if (r == 0)
 		r = read_nodes(root, topo, err);
 	if (r == 0) {
+		topology_fill_capacities(root, topo);
 		read_system(root, topo);
 		r = topology_make_classes(topo, overrides, n_overrides, err);
 	}

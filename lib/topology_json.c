@@ -170,7 +170,7 @@ static int state_from_json(const struct place *p, const json_t *json, struct tmi
 
 static int states_from_json(const struct place *p, const json_t *json, struct tmigr_topo_cpu *cpu)
 {
-	const json_t *states;
+	const json_t *states = NULL;
 	int r = get_array(p, json, "states", 0, TMIGR_STATES, &states);
 
 	if (r < 0)
@@ -212,7 +212,7 @@ static int cpu_from_json(const struct place *p, const json_t *json,
 static int cpus_from_json(const json_t *json, struct tmigr_topology *topo, struct tmigr_err *err)
 {
 	struct place p = {.err = err};
-	const json_t *cpus;
+	const json_t *cpus = NULL;
 	int r = get_array(&p, json, "cpus", 1, TMIGR_CPU_MAX + 1, &cpus);
 
 	if (r < 0)
@@ -247,7 +247,7 @@ static bool name_taken(const struct tmigr_class *classes, size_t n, const char *
 static int classes_from_json(const json_t *json, struct tmigr_topology *topo, struct tmigr_err *err)
 {
 	struct place p = {.err = err};
-	const json_t *classes;
+	const json_t *classes = NULL;
 	/* No class is empty: so many at most, and no more work for a file made up. */
 	size_t max = json_array_size(json_object_get(json, "cpus"));
 	int r = get_array(&p, json, "classes", 1, max, &classes);

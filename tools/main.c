@@ -3,8 +3,8 @@
 #include "tmigr.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -178,10 +178,24 @@ static int verb_help(int argc, char **argv)
 	return call_verb(verb, 2, args);
 }
 
+/*
+ * Started with a standard descriptor closed, the first file opened would get its
+ * number, and output or error lines would end up in it.
+ */
+static void occupy_std_fds(void)
+{
+	int fd;
+
+	for (fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+			exit(TMIGR_EXIT_ERROR);
+}
+
 int main(int argc, char **argv)
 {
 	const struct verb *verb;
 
+	occupy_std_fds();
 	if (argc < 2) {
 		tool_usage(NULL, "no verb given: run, report, tree, doctor or help");
 		return TMIGR_EXIT_USAGE;

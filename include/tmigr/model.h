@@ -73,11 +73,21 @@ void tmigr_model_free(struct tmigr_model *m);
 int tmigr_model_feed(struct tmigr_model *m, const struct tmigr_rec *recs,
 		     size_t n);
 
-/* The caller will feed no further record with t_ns < @watermark_ns. */
+/*
+ * The caller will feed no further record with t_ns < @watermark_ns.  Records
+ * older than that by more than TMIGR_LOOKAHEAD_NS take effect: the window's end
+ * must not lie before them, so once the end is chosen a caller does not advance
+ * beyond end_ns + TMIGR_LOOKAHEAD_NS (but calls tmigr_model_finish).  To see
+ * the state as of a snapshot at t, advance to t + TMIGR_LOOKAHEAD_NS + 1.
+ */
 int tmigr_model_advance(struct tmigr_model *m, __u64 watermark_ns);
 
-/* Ends the window: everything fed is processed, records at or after @end_ns
- * other than snapshots are ignored. Called once. */
+/*
+ * Ends the window: everything fed is processed.  Records at or after @end_ns
+ * change no figure, but still tell what was lost before it (group words, LOST)
+ * and what a CPU that was silent in the window had been in.  Called once.
+ * -EINVAL: @end_ns lies before the start.
+ */
 int tmigr_model_finish(struct tmigr_model *m, __u64 end_ns);
 
 /* ---- figures; valid after tmigr_model_finish(), owned by the model ---- */
@@ -127,7 +137,9 @@ struct tmigr_result {
 	__u64 start_ns, end_ns;
 	size_t n_cpus;	      /* as in the topology */
 	struct tmigr_cpu_figures *cpus;
-	size_t n_roots;	      /* by the lowest CPU below them */
+	/* By the lowest CPU below them; roots that appear after the first
+	 * CLEAN inside the window follow at the end. */
+	size_t n_roots;
 	struct tmigr_root_figures *roots;
 	size_t n_remote;      /* ascending by (executor, target) */
 	struct tmigr_remote *remote;

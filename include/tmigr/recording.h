@@ -23,38 +23,44 @@
 #include "tmigr/rec.h"
 
 #define TMIGR_RECORDING_VERSION 1
-#define TMIGR_FRAME_RAW_MAX (4u << 20)
+
+/* Bounds on what one frame may unpack to: a reader refuses more before it
+ * reserves memory.  The totals of 4096 CPUs with all histograms filled take
+ * about 20 MiB of JSON. */
+#define TMIGR_FRAME_RAW_MAX  (4u << 20)	 /* EVENTS */
+#define TMIGR_FRAME_JSON_MAX (64u << 20) /* META, END */
 
 /* ---- writing ---- */
 struct tmigr_recording_writer;
 
 /* Creates @path (O_EXCL unless @force).  @meta is written as the first frame. */
 int tmigr_recording_create(const char *path, bool force, const json_t *meta,
-			   struct tmigr_recording_writer **ret,
-			   struct tmigr_err *err);
-/* Buffers up to one frame; an error (disk full) is returned once and the file
- * keeps its whole frames (a half-written one is cut off). */
-int tmigr_recording_events(struct tmigr_recording_writer *w,
-			   const struct tmigr_rec *recs, size_t n,
+			   struct tmigr_recording_writer **ret, struct tmigr_err *err);
+/*
+ * Buffers up to one frame.  An error (disk full) is returned once: the file
+ * keeps its whole frames (a half-written one is cut off), and what is fed after
+ * that is dropped, so a run can go on without its recording.
+ * tmigr_recording_end() then fails with the same errno.
+ */
+int tmigr_recording_events(struct tmigr_recording_writer *w, const struct tmigr_rec *recs, size_t n,
 			   struct tmigr_err *err);
 int tmigr_recording_mark(struct tmigr_recording_writer *w, __u64 watermark_ns,
 			 struct tmigr_err *err);
 /* Writes the end frame, fsyncs, closes and frees @w, also on error. */
-int tmigr_recording_end(struct tmigr_recording_writer *w, const json_t *end,
-			struct tmigr_err *err);
-/* Closes without an end frame. NULL is fine. */
+int tmigr_recording_end(struct tmigr_recording_writer *w, const json_t *end, struct tmigr_err *err);
+/* Closes without an end frame; what is buffered is still tried. NULL is fine. */
 void tmigr_recording_abort(struct tmigr_recording_writer *w);
 
 /* ---- reading ---- */
 struct tmigr_recording_reader;
 
 enum tmigr_frame_type {
-	TMIGR_FRAME_EOF = 0,   /* clean end: the END frame has been read */
+	TMIGR_FRAME_EOF = 0, /* clean end: the END frame has been read */
 	TMIGR_FRAME_META = 1,
 	TMIGR_FRAME_EVENTS = 2,
 	TMIGR_FRAME_MARK = 3,
 	TMIGR_FRAME_END = 4,
-	TMIGR_FRAME_CUT = 5,   /* the file stops without END: partial */
+	TMIGR_FRAME_CUT = 5, /* the file stops without END: partial */
 };
 
 struct tmigr_frame {
@@ -62,11 +68,11 @@ struct tmigr_frame {
 	const json_t *json;	      /* META, END */
 	const struct tmigr_rec *recs; /* EVENTS */
 	size_t n;
-	__u64 watermark_ns;	      /* MARK */
+	__u64 watermark_ns; /* MARK */
 };
 
-/* -EINVAL: not a recording, or a version that this tool cannot read; ENOENT
- * and so on from open(2).  "-" is standard input. */
+/* -EINVAL: not a recording, or a version that this tool cannot read; -EISDIR,
+ * -ENOENT and so on from open(2).  "-" is standard input. */
 int tmigr_recording_open(const char *path, struct tmigr_recording_reader **ret,
 			 struct tmigr_err *err);
 /*
@@ -75,8 +81,8 @@ int tmigr_recording_open(const char *path, struct tmigr_recording_reader **ret,
  * TMIGR_FRAME_CUT, with *@err saying at which byte and why.  <0 only for
  * read(2) errors and no memory.
  */
-int tmigr_recording_next(struct tmigr_recording_reader *r,
-			 struct tmigr_frame *frame, struct tmigr_err *err);
+int tmigr_recording_next(struct tmigr_recording_reader *r, struct tmigr_frame *frame,
+			 struct tmigr_err *err);
 void tmigr_recording_close(struct tmigr_recording_reader *r);
 
 #endif

@@ -24,9 +24,9 @@
 
 struct tmigr_report_input {
 	const struct tmigr_topology *topo;
-	const struct tmigr_model *model;	   /* finished */
-	const struct tmigr_window_totals *totals;  /* NULL: timeline only (a
-						    * recording that was cut) */
+	const struct tmigr_model *model;	  /* finished */
+	const struct tmigr_window_totals *totals; /* NULL: timeline only (a
+						   * recording that was cut) */
 	/* Object with what the figures don't hold, copied to the report as it
 	 * is: "tool", "kernel", "machine", "command" (array), "exit_status",
 	 * "start_time" (ISO 8601), "interrupted", "partial" (text or absent),
@@ -40,6 +40,10 @@ json_t *tmigr_report_build(const struct tmigr_report_input *in);
 /* Checks that @report has the shape the views need.  -EINVAL names the place. */
 int tmigr_report_check(const json_t *report, struct tmigr_err *err);
 
+/* The object itself, the elements of its arrays one per line, so that it can be
+ * read, searched and compared.  0 or a negative errno from writing. */
+int tmigr_report_json(const json_t *report, FILE *out);
+
 /* The text that a user reads (design.md §9).  Plain, no colour, at most 100
  * columns where names allow.  0 or a negative errno from writing. */
 int tmigr_report_text(const json_t *report, FILE *out);
@@ -48,7 +52,11 @@ int tmigr_report_text(const json_t *report, FILE *out);
 int tmigr_report_csv_residency(const json_t *report, FILE *out);
 int tmigr_report_csv_migrator(const json_t *report, FILE *out);
 int tmigr_report_csv_remote(const json_t *report, FILE *out);
-/* One row of migrator-segments.csv; @report_root_name "GRP1:0". */
+/* What each holder was in while it held: running or an idle state. */
+int tmigr_report_csv_migrator_states(const json_t *report, FILE *out);
+/* migrator-segments.csv: the head, and one row.  The root's name and the CPU's
+ * class come from @report; times are relative to the window's start. */
 int tmigr_report_csv_segments_head(FILE *out);
+int tmigr_report_csv_segment(const json_t *report, const struct tmigr_segment *seg, FILE *out);
 
 #endif

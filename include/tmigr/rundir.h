@@ -33,6 +33,10 @@ int tmigr_rundir_create(const char *path, bool force, const json_t *run,
  * command's output; the name gets its temporary suffix until finish. */
 char *tmigr_rundir_temp(struct tmigr_rundir *d, const char *name);
 
+/* The file @name, which tmigr_rundir_temp() gave out, did not become whole: it
+ * keeps its temporary name at finish. */
+void tmigr_rundir_give_up(struct tmigr_rundir *d, const char *name);
+
 /* Segment callback for tmigr_model_cfg (arg = the struct tmigr_rundir). */
 void tmigr_rundir_segment(void *d, const struct tmigr_segment *seg);
 
@@ -43,6 +47,11 @@ void tmigr_rundir_segment(void *d, const struct tmigr_segment *seg);
  */
 int tmigr_rundir_finish(struct tmigr_rundir *d, const json_t *run,
 			const json_t *report, struct tmigr_err *err);
+/*
+ * Instead of finish and close, for a run that never began: takes away what it
+ * wrote and the folders that it made, and frees.  NULL is fine.
+ */
+void tmigr_rundir_discard(struct tmigr_rundir *d);
 /* Frees; without finish before it, marks the run as interrupted. */
 void tmigr_rundir_close(struct tmigr_rundir *d);
 

@@ -31,7 +31,8 @@ struct tmigr_topo_cpu {
 	bool online;
 	bool isolated;	       /* in .../cpu/isolated */
 	bool nohz_full;
-	unsigned int capacity; /* cpu_capacity; 1024 where the file is absent */
+	unsigned int capacity; /* cpu_capacity; where the file is absent (offline),
+				* that of CPUs of its kind, else 1024 */
 	int node;	       /* NUMA node, -1 unknown */
 	int cluster;	       /* topology/cluster_id, -1 unknown */
 	unsigned int class_idx;    /* index into classes[] */

@@ -105,3 +105,29 @@ void machine_state(const struct machine *m, unsigned int cpu, unsigned int state
 	state_file(m, cpu, state, "residency", text);
 	state_file(m, cpu, state, "disable", disabled ? "1\n" : "0\n");
 }
+
+void machine_4_4(const struct machine *m)
+{
+	machine_cpus(m, "0-7\n");
+	machine_cpu_file(m, "isolated", "\n");
+	machine_cpu_file(m, "nohz_full", "(null)\n");
+	machine_cpu_file(m, "cpuidle/current_driver", "psci_idle\n");
+	machine_cpu_file(m, "cpuidle/current_governor", "teo\n");
+	machine_cpu_file(m, "cpuidle/current_governor_ro", "menu\n");
+	machine_file(m, "/proc/sys/kernel/timer_migration", "1\n");
+	machine_file(m, "/sys/devices/system/node/node0/cpulist", "0-3\n");
+	machine_file(m, "/sys/devices/system/node/node3/cpulist", "4-7\n");
+	machine_file(m, "/sys/devices/system/node/online", "0,3\n");
+	for (unsigned int cpu = 0; cpu < 8; cpu++) {
+		char path[64];
+
+		machine_capacity(m, cpu, cpu < 4 ? 442 : 1024);
+		snprintf(path, sizeof(path), "cpu%u/topology/cluster_id", cpu);
+		machine_cpu_file(m, path, cpu < 4 ? "0\n" : "1\n");
+		machine_state(m, cpu, 0, "WFI", 1, 1, 0);
+		machine_state(m, cpu, 1, cpu < 4 ? "cpu-sleep" : "big-sleep", cpu < 4 ? 370 : 500,
+			      cpu < 4 ? 900 : 1200, cpu == 7);
+		if (cpu >= 4)
+			machine_state(m, cpu, 2, "cluster-sleep", 2000, 4000, 1);
+	}
+}

@@ -29,4 +29,8 @@ void machine_capacity(const struct machine *m, unsigned int cpu, unsigned int ca
 void machine_state(const struct machine *m, unsigned int cpu, unsigned int state, const char *name,
 		   unsigned int latency_us, unsigned int residency_us, int disabled);
 
+/* Four LITTLE and four big CPUs, each class with a state table and a node of its
+ * own; two states and three. */
+void machine_4_4(const struct machine *m);
+
 #endif

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reading events.tmr.  The file is not trusted: every size is checked before
+ * memory is reserved for it, every frame carries a checksum, and whatever does
+ * not fit ends the recording there (TMIGR_FRAME_CUT) with the byte and the
+ * reason.  Frames before that place stay good.
+ */
+#include "recording_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <zstd.h>
+
+/* The stored bytes of a frame are taken in steps, so that a head which lies
+ * costs no more memory than the file has bytes. */
+#define READ_STEP (1u << 20)
+
+struct tmigr_recording_reader {
+	int fd;
+	bool own_fd;
+	char *path;
+	__u64 pos; /* bytes taken from the file */
+	bool meta_read;
+	bool end_read;
+	bool cut; /* nothing more comes */
+	ZSTD_DCtx *zstd;
+	unsigned char *stored;
+	size_t stored_size;
+	void *raw; /* malloc: aligned for records */
+	size_t raw_size;
+	json_t *json;
+};
+
+void tmigr_recording_close(struct tmigr_recording_reader *r)
+{
+	if (!r)
+		return;
+	if (r->own_fd && r->fd >= 0)
+		close(r->fd);
+	ZSTD_freeDCtx(r->zstd);
+	json_decref(r->json);
+	free(r->path);
+	free(r->stored);
+	free(r->raw);
+	free(r);
+}
+
+/* Up to @size bytes; fewer only at the end of the file. */
+static ssize_t read_full(struct tmigr_recording_reader *r, void *buf, size_t size)
+{
+	size_t got = 0;
+
+	while (got < size) {
+		ssize_t n = read(r->fd, (char *)buf + got, size - got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		got += (size_t)n;
+	}
+	r->pos += got;
+	return (ssize_t)got;
+}
+
+static int reserve(void **buf, size_t *have, size_t size)
+{
+	void *p;
+
+	if (size <= *have)
+		return 0;
+	p = realloc(*buf, size);
+	if (!p)
+		return -ENOMEM;
+	*buf = p;
+	*have = size;
+	return 0;
+}
+
+static int check_file_head(struct tmigr_recording_reader *r, struct tmigr_err *err)
+{
+	unsigned char head[TMIGR_FILE_HEAD_SIZE];
+	ssize_t n = read_full(r, head, sizeof(head));
+	__u32 version, zero;
+
+	if (n < 0)
+		return tmigr_fail(err, (int)n, "%s: %s", r->path, strerror((int)-n));
+	if (n == 0)
+		return tmigr_fail(err, -EINVAL, "%s: empty file, not a tmigr recording", r->path);
+	if (n < 8 || memcmp(head, TMIGR_FILE_MAGIC, 8))
+		return tmigr_fail(err, -EINVAL, "%s: not a tmigr recording", r->path);
+	if (n < (ssize_t)sizeof(head))
+		return tmigr_fail(err, -EINVAL, "%s: stops at byte %zd, inside its own head",
+				  r->path, n);
+	memcpy(&version, head + 8, sizeof(version));
+	memcpy(&zero, head + 12, sizeof(zero));
+	version = le32toh(version);
+	if (version != TMIGR_RECORDING_VERSION || zero)
+		return tmigr_fail(err, -EINVAL,
+				  "%s: recording of version %u, this tool reads version %u",
+				  r->path, version, TMIGR_RECORDING_VERSION);
+	return 0;
+}
+
+int tmigr_recording_open(const char *path, struct tmigr_recording_reader **ret,
+			 struct tmigr_err *err)
+{
+	struct tmigr_recording_reader *r = calloc(1, sizeof(*r));
+	bool in = !strcmp(path, "-");
+	int e;
+
+	if (!r)
+		return tmigr_fail(err, -ENOMEM, "%s: no memory", path);
+	r->path = strdup(in ? "standard input" : path);
+	r->zstd = ZSTD_createDCtx();
+	r->own_fd = !in;
+	if (!r->path || !r->zstd) {
+		r->own_fd = false;
+		tmigr_recording_close(r);
+		return tmigr_fail(err, -ENOMEM, "%s: no memory", path);
+	}
+	r->fd = in ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	if (r->fd < 0)
+		e = tmigr_fail(err, -errno, "%s: %s", r->path, strerror(errno));
+	else
+		e = check_file_head(r, err);
+	if (e < 0) {
+		tmigr_recording_close(r);
+		return e;
+	}
+	*ret = r;
+	return 0;
+}
+
+/* Ends the recording at byte @at: fills @frame, 0. */
+__attribute__((format(printf, 5, 6))) static int cut(struct tmigr_recording_reader *r,
+						     struct tmigr_frame *frame, __u64 at,
+						     struct tmigr_err *err, const char *fmt, ...)
+{
+	char why[160];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	r->cut = true;
+	*frame = (struct tmigr_frame){.type = TMIGR_FRAME_CUT};
+	tmigr_fail(err, 0, "%s: byte %llu: %s", r->path, (unsigned long long)at, why);
+	return 0;
+}
+
+static size_t raw_max(__u32 type)
+{
+	switch (type) {
+	case TMIGR_FRAME_META:
+	case TMIGR_FRAME_END:
+		return TMIGR_FRAME_JSON_MAX;
+	case TMIGR_FRAME_EVENTS:
+		return TMIGR_FRAME_RAW_MAX;
+	case TMIGR_FRAME_MARK:
+		return sizeof(__u64);
+	default:
+		return 0;
+	}
+}
+
+/* Why a head cannot be one of the next frame, or NULL. */
+static const char *head_fault(const struct tmigr_recording_reader *r,
+			      const struct tmigr_frame_head *h)
+{
+	size_t max = raw_max(h->type);
+
+	if (h->magic != TMIGR_FRAME_MAGIC)
+		return "no frame starts here (damaged, or another program wrote here)";
+	if (!max)
+		return "frame of a type that this tool does not know";
+	if ((h->type == TMIGR_FRAME_META) == r->meta_read)
+		return r->meta_read ? "second META frame" : "the first frame is not META";
+	if (!h->raw || h->raw > max)
+		return "frame claims an impossible size";
+	if (h->type == TMIGR_FRAME_EVENTS && h->raw % sizeof(struct tmigr_rec))
+		return "frame of events that is not a whole number of records";
+	if (h->type == TMIGR_FRAME_MARK && h->raw != sizeof(__u64))
+		return "mark of a wrong size";
+	if (!h->stored || h->stored > ZSTD_compressBound(h->raw))
+		return "frame claims an impossible stored size";
+	return NULL;
+}
+
+/* 1: all there; 0: the file ends before (*@ret_got); negative errno. */
+static int read_stored(struct tmigr_recording_reader *r, size_t size, size_t *ret_got)
+{
+	size_t got = 0;
+
+	while (got < size) {
+		size_t step = size - got < READ_STEP ? size - got : READ_STEP;
+		void *p = r->stored;
+		ssize_t n;
+		int ret = reserve(&p, &r->stored_size, got + step);
+
+		if (ret < 0)
+			return ret;
+		r->stored = p;
+		n = read_full(r, r->stored + got, step);
+		if (n < 0)
+			return (int)n;
+		got += (size_t)n;
+		if ((size_t)n < step)
+			break;
+	}
+	*ret_got = got;
+	return got == size;
+}
+
+/* NULL when @h->stored bytes unpack to exactly @h->raw. */
+static const char *unpack(struct tmigr_recording_reader *r, const struct tmigr_frame_head *h)
+{
+	size_t n;
+
+	/* The size inside the zstd frame is what decompression would need:
+	 * compare before reserving. */
+	if (ZSTD_findFrameCompressedSize(r->stored, h->stored) != h->stored ||
+	    ZSTD_getFrameContentSize(r->stored, h->stored) != h->raw)
+		return "damaged frame (its sizes disagree)";
+	if (reserve(&r->raw, &r->raw_size, h->raw) < 0)
+		return "no memory for this frame";
+	n = ZSTD_decompressDCtx(r->zstd, r->raw, h->raw, r->stored, h->stored);
+	if (ZSTD_isError(n))
+		return ZSTD_getErrorName(n);
+	return n == h->raw ? NULL : "damaged frame (too short)";
+}
+
+/* Fills @frame from the unpacked bytes; NULL or what is wrong with them. */
+static const char *parse(struct tmigr_recording_reader *r, const struct tmigr_frame_head *h,
+			 struct tmigr_frame *frame)
+{
+	__u64 mark;
+
+	frame->type = (enum tmigr_frame_type)h->type;
+	switch (h->type) {
+	case TMIGR_FRAME_EVENTS:
+		frame->recs = r->raw;
+		frame->n = h->raw / sizeof(struct tmigr_rec);
+		tmigr_recs_swap(r->raw, frame->n);
+		return NULL;
+	case TMIGR_FRAME_MARK:
+		memcpy(&mark, r->raw, sizeof(mark));
+		frame->watermark_ns = le64toh(mark);
+		return NULL;
+	default:
+		json_decref(r->json);
+		r->json = json_loadb(r->raw, h->raw, JSON_REJECT_DUPLICATES, NULL);
+		frame->json = r->json;
+		return json_is_object(r->json) ? NULL : "frame does not hold a JSON object";
+	}
+}
+
+static int read_frame(struct tmigr_recording_reader *r, struct tmigr_frame *frame,
+		      struct tmigr_err *err)
+{
+	__u64 at = r->pos;
+	struct tmigr_frame_head h;
+	struct tmigr_frame f = {.type = TMIGR_FRAME_CUT};
+	const char *fault;
+	size_t got = 0;
+	ssize_t n = read_full(r, &h, sizeof(h));
+	int ret;
+
+	if (n < 0)
+		return tmigr_fail(err, (int)n, "%s: %s", r->path, strerror((int)-n));
+	if (n == 0)
+		return cut(r, frame, at, err, "the recording stops here without its end");
+	if (n < (ssize_t)sizeof(h))
+		return cut(r, frame, at, err, "the file stops inside a frame's head");
+	tmigr_frame_head_swap(&h);
+	fault = head_fault(r, &h);
+	if (fault)
+		return cut(r, frame, at, err, "%s", fault);
+	ret = read_stored(r, h.stored, &got);
+	if (ret < 0)
+		return tmigr_fail(err, ret, "%s: %s", r->path, strerror(-ret));
+	if (ret == 0)
+		return cut(r, frame, at, err, "the file stops inside a frame (%zu of %u bytes)",
+			   got, h.stored);
+	fault = unpack(r, &h);
+	if (!fault)
+		fault = parse(r, &h, &f);
+	if (fault)
+		return cut(r, frame, at, err, "%s", fault);
+	r->meta_read = true;
+	r->end_read = f.type == TMIGR_FRAME_END;
+	*frame = f;
+	return 0;
+}
+
+int tmigr_recording_next(struct tmigr_recording_reader *r, struct tmigr_frame *frame,
+			 struct tmigr_err *err)
+{
+	unsigned char byte;
+	ssize_t n;
+
+	if (r->cut)
+		return cut(r, frame, r->pos, err, "nothing can be read behind the damage");
+	if (!r->end_read)
+		return read_frame(r, frame, err);
+	n = read_full(r, &byte, 1);
+	if (n < 0)
+		return tmigr_fail(err, (int)n, "%s: %s", r->path, strerror((int)-n));
+	if (n > 0)
+		return cut(r, frame, r->pos - 1, err, "bytes follow the end of the recording");
+	*frame = (struct tmigr_frame){.type = TMIGR_FRAME_EOF};
+	return 0;
+}

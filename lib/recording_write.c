@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Writing events.tmr.  Whole frames only: each leaves by one write(2), and when
+ * that fails half-way (disk full, file size limit) the file is cut back to the
+ * end of the frame before.
+ */
+#include "recording_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zstd.h>
+
+/* Records per EVENTS frame: 1 MiB raw.  A crash loses at most one frame, and a
+ * reader needs no more memory than that. */
+#define FRAME_RECS	  (1u << 15)
+#define COMPRESSION_LEVEL 3
+
+struct tmigr_recording_writer {
+	int fd;
+	char *path;
+	off_t end;  /* of the last whole frame */
+	int failed; /* negative errno of the first error, told once */
+	ZSTD_CCtx *zstd;
+	unsigned char *out; /* a frame, head included */
+	size_t out_size;
+	size_t n_recs;
+	struct tmigr_rec recs[FRAME_RECS];
+};
+
+static void writer_free(struct tmigr_recording_writer *w)
+{
+	if (!w)
+		return;
+	if (w->fd >= 0)
+		close(w->fd);
+	ZSTD_freeCCtx(w->zstd);
+	free(w->path);
+	free(w->out);
+	free(w);
+}
+
+/* The first error: cuts the file back, remembers, formats the message. */
+static int writer_fail(struct tmigr_recording_writer *w, int ret, const char *what,
+		       struct tmigr_err *err)
+{
+	const char *kept = "whole frames before it are kept";
+
+	w->failed = ret;
+	/* Not a regular file (pipe, /dev/full): nothing to cut. */
+	if (ftruncate(w->fd, w->end) < 0 && errno != EINVAL)
+		kept = "and its tail could not be cut off";
+	return tmigr_fail(err, ret, "%s: %s at byte %lld: %s (%s)", w->path, what,
+			  (long long)w->end, strerror(-ret), kept);
+}
+
+static int write_all(int fd, const unsigned char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EIO;
+		data += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static int reserve_out(struct tmigr_recording_writer *w, size_t size)
+{
+	unsigned char *out;
+
+	if (size <= w->out_size)
+		return 0;
+	out = realloc(w->out, size);
+	if (!out)
+		return -ENOMEM;
+	w->out = out;
+	w->out_size = size;
+	return 0;
+}
+
+static int write_frame(struct tmigr_recording_writer *w, enum tmigr_frame_type type,
+		       const void *raw, size_t size, struct tmigr_err *err)
+{
+	struct tmigr_frame_head head = {TMIGR_FRAME_MAGIC, type, 0, (__u32)size};
+	size_t stored;
+	int ret;
+
+	ret = reserve_out(w, sizeof(head) + ZSTD_compressBound(size));
+	if (ret < 0)
+		return writer_fail(w, ret, "cannot record", err);
+	stored = ZSTD_compress2(w->zstd, w->out + sizeof(head), w->out_size - sizeof(head), raw,
+				size);
+	if (ZSTD_isError(stored))
+		return writer_fail(w, -ENOMEM, "cannot compress", err);
+	head.stored = (__u32)stored;
+	tmigr_frame_head_swap(&head);
+	memcpy(w->out, &head, sizeof(head));
+	ret = write_all(w->fd, w->out, sizeof(head) + stored);
+	if (ret < 0)
+		return writer_fail(w, ret, "recording stopped", err);
+	w->end += (off_t)(sizeof(head) + stored);
+	return 0;
+}
+
+static int write_json(struct tmigr_recording_writer *w, enum tmigr_frame_type type,
+		      const json_t *json, struct tmigr_err *err)
+{
+	char *text = json_dumps(json, JSON_COMPACT);
+	size_t size;
+	int ret;
+
+	if (!text)
+		return writer_fail(w, -ENOMEM, "cannot record", err);
+	size = strlen(text);
+	if (size > TMIGR_FRAME_JSON_MAX)
+		ret = writer_fail(w, -EFBIG, "cannot record", err);
+	else
+		ret = write_frame(w, type, text, size, err);
+	free(text);
+	return ret;
+}
+
+static int flush_events(struct tmigr_recording_writer *w, struct tmigr_err *err)
+{
+	size_t n = w->n_recs;
+
+	if (!n)
+		return 0;
+	w->n_recs = 0;
+	tmigr_recs_swap(w->recs, n);
+	return write_frame(w, TMIGR_FRAME_EVENTS, w->recs, n * sizeof(w->recs[0]), err);
+}
+
+static int write_file_head(struct tmigr_recording_writer *w, struct tmigr_err *err)
+{
+	unsigned char head[TMIGR_FILE_HEAD_SIZE] = {0};
+	__u32 version = htole32(TMIGR_RECORDING_VERSION);
+	int ret;
+
+	memcpy(head, TMIGR_FILE_MAGIC, 8);
+	memcpy(head + 8, &version, sizeof(version));
+	ret = write_all(w->fd, head, sizeof(head));
+	if (ret < 0)
+		return writer_fail(w, ret, "recording stopped", err);
+	w->end = sizeof(head);
+	return 0;
+}
+
+static int writer_new(const char *path, struct tmigr_recording_writer **ret, struct tmigr_err *err)
+{
+	struct tmigr_recording_writer *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return tmigr_fail(err, -ENOMEM, "%s: no memory", path);
+	w->fd = -1;
+	w->path = strdup(path);
+	w->zstd = ZSTD_createCCtx();
+	if (!w->path || !w->zstd) {
+		writer_free(w);
+		return tmigr_fail(err, -ENOMEM, "%s: no memory", path);
+	}
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, COMPRESSION_LEVEL);
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
+	*ret = w;
+	return 0;
+}
+
+int tmigr_recording_create(const char *path, bool force, const json_t *meta,
+			   struct tmigr_recording_writer **ret, struct tmigr_err *err)
+{
+	struct tmigr_recording_writer *w = NULL;
+	struct stat st;
+	int r;
+
+	r = writer_new(path, &w, err);
+	if (r < 0)
+		return r;
+	w->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0666);
+	if (w->fd < 0) {
+		r = -errno;
+		writer_free(w);
+		return tmigr_fail(err, r, "%s: cannot create: %s", path, strerror(-r));
+	}
+	r = write_file_head(w, err);
+	if (r == 0)
+		r = write_json(w, TMIGR_FRAME_META, meta, err);
+	if (r < 0) {
+		/* A recording without its first frame is of no use to anyone;
+		 * a device or pipe given as the path stays. */
+		if (fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode))
+			unlink(path);
+		writer_free(w);
+		return r;
+	}
+	*ret = w;
+	return 0;
+}
+
+int tmigr_recording_events(struct tmigr_recording_writer *w, const struct tmigr_rec *recs, size_t n,
+			   struct tmigr_err *err)
+{
+	while (n && !w->failed) {
+		size_t room = FRAME_RECS - w->n_recs;
+		size_t take = n < room ? n : room;
+
+		memcpy(w->recs + w->n_recs, recs, take * sizeof(*recs));
+		w->n_recs += take;
+		recs += take;
+		n -= take;
+		if (w->n_recs == FRAME_RECS) {
+			int r = flush_events(w, err);
+
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+int tmigr_recording_mark(struct tmigr_recording_writer *w, __u64 watermark_ns,
+			 struct tmigr_err *err)
+{
+	__u64 raw = htole64(watermark_ns);
+	int r;
+
+	if (w->failed)
+		return 0;
+	r = flush_events(w, err);
+	if (r < 0)
+		return r;
+	return write_frame(w, TMIGR_FRAME_MARK, &raw, sizeof(raw), err);
+}
+
+int tmigr_recording_end(struct tmigr_recording_writer *w, const json_t *end, struct tmigr_err *err)
+{
+	int r = w->failed;
+
+	if (r < 0) {
+		tmigr_fail(err, r, "%s: incomplete, stops at byte %lld: %s", w->path,
+			   (long long)w->end, strerror(-r));
+		writer_free(w);
+		return r;
+	}
+	r = flush_events(w, err);
+	if (r == 0)
+		r = write_json(w, TMIGR_FRAME_END, end, err);
+	/* EINVAL: a pipe or device, which cannot be synced. */
+	if (r == 0 && fsync(w->fd) < 0 && errno != EINVAL && errno != EROFS)
+		r = writer_fail(w, -errno, "cannot sync", err);
+	/* close(2) is where some file systems tell that the disk was full. */
+	if (r == 0) {
+		int fd = w->fd;
+
+		w->fd = -1;
+		if (close(fd) < 0)
+			r = tmigr_fail(err, -errno, "%s: cannot close: %s", w->path,
+				       strerror(errno));
+	}
+	writer_free(w);
+	return r;
+}
+
+void tmigr_recording_abort(struct tmigr_recording_writer *w)
+{
+	if (!w)
+		return;
+	/* What is buffered is whole records: worth a last frame. */
+	if (!w->failed)
+		flush_events(w, NULL);
+	writer_free(w);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inside of the report's views: numbers as a reader wants them, tables, and
+ * access to the report object that never fails on a wrong shape (missing is 0
+ * or "").
+ */
+#ifndef TMIGR_REPORT_FMT_H
+#define TMIGR_REPORT_FMT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <jansson.h>
+#include <linux/types.h>
+
+#define TMIGR_TEXT_WIDTH 100
+#define TMIGR_FMT_MAX	 32
+
+/* "1800.0 s", "412.30 s", "4.414 s", "12.3 ms", "1.5 us", "80 ns", "0". */
+const char *tmigr_fmt_dur(char buf[TMIGR_FMT_MAX], __u64 ns);
+
+/* Share in percent with one digit and no sign: "68.7"; what is not zero never
+ * shows as 0.0 ("<0.1"), what is not all never as 100.0 (">99.9"); "-" zero. */
+const char *tmigr_fmt_pct(char buf[TMIGR_FMT_MAX], __u64 part, __u64 whole);
+
+/* Seconds with digits chosen for a window of @window_ns; "-" for exactly 0. */
+const char *tmigr_fmt_sec(char buf[TMIGR_FMT_MAX], __u64 ns, __u64 window_ns);
+
+/* "-" for 0. */
+const char *tmigr_fmt_count(char buf[TMIGR_FMT_MAX], __u64 n);
+
+/* Writes @text with control characters made visible as '?'. */
+void tmigr_fmt_puts(FILE *out, const char *text);
+
+/* @first, then @text word by word within the width; further lines indented by
+ * @indent.  Ends the line. */
+void tmigr_fmt_wrapped(FILE *out, const char *first, const char *text, size_t indent);
+
+/* ---- report access ---- */
+__u64 tmigr_rep_u64(const json_t *obj, const char *key);
+const char *tmigr_rep_str(const json_t *obj, const char *key);
+/* Entry of cpus[] (ascending) with this number, or NULL.  O(log n). */
+const json_t *tmigr_rep_cpu(const json_t *report, __u64 cpu);
+/* Its class name; "?" when the report does not have the CPU. */
+const char *tmigr_rep_class(const json_t *report, __u64 cpu);
+
+/* ---- tables ---- */
+struct tmigr_table;
+
+/* @n_keys leading columns are repeated when a table is too wide for
+ * TMIGR_TEXT_WIDTH and goes on below.  NULL: no memory. */
+struct tmigr_table *tmigr_table_new(size_t n_keys);
+/* Adds a column; @right aligned numbers, else text. */
+void tmigr_table_column(struct tmigr_table *t, bool right, const char *head);
+/* Adds the next cell, row by row. */
+void tmigr_table_cell(struct tmigr_table *t, const char *text);
+/* Prints indented by two and frees.  0 or -ENOMEM (some call before failed). */
+int tmigr_table_print(struct tmigr_table *t, FILE *out);
+
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The report as text: head, answer block, notes, tables, the tool's own cost. */
+#include "report_text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tmigr/report.h"
+
+size_t tmigr_names_index(struct tmigr_names *l, const char *name)
+{
+	const char **names;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->names[i], name))
+			return i;
+	names = reallocarray(l->names, l->n + 1, sizeof(*names));
+	if (!names) {
+		l->failed = true;
+		return 0;
+	}
+	l->names = names;
+	names[l->n] = name;
+	return l->n++;
+}
+
+int tmigr_rep_class_index(const json_t *report, const char *name)
+{
+	const json_t *c;
+	size_t i;
+
+	json_array_foreach (json_object_get(report, "classes"), i, c)
+		if (!strcmp(tmigr_rep_str(c, "name"), name))
+			return (int)i;
+	return -1;
+}
+
+/* ---- head ---- */
+
+/* A string, or the member @key of an object. */
+static const char *string_or(const json_t *value, const char *key)
+{
+	const char *s = json_string_value(value);
+
+	return s ? s : tmigr_rep_str(value, key);
+}
+
+/* "8 CPUs (4 LITTLE, 4 big)" */
+static void put_machine(const json_t *report, FILE *out)
+{
+	const json_t *classes = json_object_get(report, "classes"), *c;
+	const json_t *cpus = json_object_get(report, "cpus"), *cpu;
+	size_t i, k, n = json_array_size(cpus);
+
+	fprintf(out, "%zu CPU%s", n, n == 1 ? "" : "s");
+	if (json_array_size(classes) < 2)
+		return;
+	json_array_foreach (classes, i, c) {
+		const char *name = tmigr_rep_str(c, "name");
+
+		n = 0;
+		json_array_foreach (cpus, k, cpu)
+			n += !strcmp(tmigr_rep_str(cpu, "class"), name);
+		fprintf(out, "%s%zu ", i ? ", " : " (", n);
+		tmigr_fmt_puts(out, name);
+	}
+	putc(')', out);
+}
+
+static void put_command(const json_t *report, FILE *out)
+{
+	const json_t *command = json_object_get(report, "command"), *word;
+	const json_t *status = json_object_get(report, "exit_status");
+	char *text = NULL;
+	size_t size = 0, i;
+	FILE *mem;
+
+	if (!json_array_size(command))
+		return;
+	mem = open_memstream(&text, &size);
+	if (!mem)
+		return;
+	json_array_foreach (command, i, word)
+		fprintf(mem, "%s%s", i ? " " : "",
+			json_is_string(word) ? json_string_value(word) : "?");
+	if (json_is_integer(status))
+		fprintf(mem, " (exit status %lld)", (long long)json_integer_value(status));
+	if (fclose(mem) == 0)
+		tmigr_fmt_wrapped(out, "Command:", text, 2);
+	free(text);
+}
+
+static void put_head(const json_t *report, FILE *out)
+{
+	const char *kernel = string_or(json_object_get(report, "kernel"), "release");
+	const json_t *where = json_object_get(report, "machine");
+	const char *machine = string_or(where, "model");
+	char dur[TMIGR_FMT_MAX];
+
+	fprintf(out, "Timer migration and idle states, %s on ",
+		tmigr_fmt_dur(dur, tmigr_rep_u64(report, "window_ns")));
+	put_machine(report, out);
+	if (*kernel) {
+		fputs(", Linux ", out);
+		tmigr_fmt_puts(out, kernel);
+	}
+	putc('\n', out);
+	if (!*machine)
+		machine = tmigr_rep_str(where, "host");
+	if (*machine)
+		tmigr_fmt_wrapped(out, "Machine:", machine, 2);
+	put_command(report, out);
+}
+
+/* ---- notes: what a reader must know before trusting a figure ---- */
+
+__attribute__((format(printf, 2, 3))) static void put_note(FILE *out, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	tmigr_fmt_wrapped(out, "Note:", text, 2);
+	free(text);
+}
+
+static void put_notes(const json_t *report, FILE *out)
+{
+	const json_t *partial = json_object_get(report, "partial");
+	const json_t *sysctl = json_object_get(report, "timer_migration");
+	const char *unlearnt = tmigr_rep_str(json_object_get(report, "hierarchy"), "unlearnt");
+
+	if (json_is_string(partial))
+		put_note(out, "this report is of a part of the run only (%s).",
+			 json_string_value(partial));
+	if (json_is_true(json_object_get(report, "interrupted")))
+		put_note(out, "the run was interrupted.");
+	if (!strcmp(tmigr_rep_str(report, "residency_source"), "timeline"))
+		put_note(out, "residency is computed from the recorded events, not from the exact "
+			      "counters of the live run.");
+	if (json_is_integer(sysctl) && json_integer_value(sysctl) == 0)
+		put_note(out, "timer migration is switched off (kernel.timer_migration = 0).");
+	if (*unlearnt && json_array_size(json_object_get(report, "roots")))
+		put_note(out,
+			 "the place of CPUs %s in the hierarchy never showed; what depends on it "
+			 "is unknown.",
+			 unlearnt);
+}
+
+static void put_lost(const json_t *report, FILE *out)
+{
+	const json_t *lost = json_object_get(report, "lost"), *cpus, *c;
+	__u64 records = tmigr_rep_u64(lost, "records");
+	__u64 updates = tmigr_rep_u64(lost, "group_updates");
+	char *text = NULL;
+	size_t size = 0, i;
+	FILE *mem = open_memstream(&text, &size);
+
+	if (!mem)
+		return;
+	fprintf(mem, "%llu records", (unsigned long long)records);
+	cpus = json_object_get(lost, "cpus");
+	json_array_foreach (cpus, i, c) {
+		/* Where a machine is wide, the first ones tell the story. */
+		if (i == 8) {
+			fprintf(mem, ", ... %zu CPUs in all", json_array_size(cpus));
+			break;
+		}
+		fprintf(mem, "%sCPU %llu: %llu", i ? ", " : " (",
+			(unsigned long long)tmigr_rep_u64(c, "cpu"),
+			(unsigned long long)tmigr_rep_u64(c, "records"));
+	}
+	fprintf(mem, "%s, %llu updates of groups; the time that this blurs is counted as unknown.",
+		json_array_size(cpus) ? ")" : "", (unsigned long long)updates);
+	if (fclose(mem) == 0)
+		tmigr_fmt_wrapped(out, "Lost:", records || updates ? text : "nothing.", 2);
+	free(text);
+}
+
+/* ---- the tool's own cost ---- */
+
+static void put_bpf_cost(const json_t *report, const json_t *obs, FILE *mem)
+{
+	__u64 ns = tmigr_rep_u64(obs, "bpf_ns"), runs = tmigr_rep_u64(obs, "bpf_runs");
+	__u64 n_cpus = json_array_size(json_object_get(report, "cpus"));
+	__u64 window = tmigr_rep_u64(report, "window_ns");
+	char buf[TMIGR_FMT_MAX];
+
+	if (!json_is_integer(json_object_get(obs, "bpf_ns"))) {
+		fputs("time of the BPF programs not measured; ", mem);
+		return;
+	}
+	fprintf(mem, "BPF programs ran %llu times for %s in all", (unsigned long long)runs,
+		tmigr_fmt_dur(buf, ns));
+	if (runs)
+		fprintf(mem, " (%.0f ns each", (double)ns / (double)runs);
+	if (runs && window && n_cpus)
+		fprintf(mem, ", %.4f %% of all CPU time",
+			100.0 * (double)ns / ((double)window * (double)n_cpus));
+	fputs(runs ? "); " : "; ", mem);
+}
+
+static void put_observer(const json_t *report, FILE *out)
+{
+	const json_t *obs = json_object_get(report, "observer");
+	const json_t *cpu = json_object_get(obs, "housekeeping_cpu");
+	char *text = NULL, buf[TMIGR_FMT_MAX];
+	size_t size = 0;
+	FILE *mem = open_memstream(&text, &size);
+
+	if (!mem)
+		return;
+	put_bpf_cost(report, obs, mem);
+	if (json_is_integer(json_object_get(obs, "cpu_ns")))
+		fprintf(mem, "tmigr itself took %s of CPU time in %llu wake-ups",
+			tmigr_fmt_dur(buf, tmigr_rep_u64(obs, "cpu_ns")),
+			(unsigned long long)tmigr_rep_u64(obs, "wakeups"));
+	else
+		fputs("what tmigr itself took is not known", mem);
+	if (json_is_integer(cpu))
+		fprintf(mem, " on CPU %lld", (long long)json_integer_value(cpu));
+	fprintf(mem, "; %llu records.", (unsigned long long)tmigr_rep_u64(obs, "records"));
+	if (fclose(mem) == 0)
+		tmigr_fmt_wrapped(out, "Observer:", text, 2);
+	free(text);
+}
+
+int tmigr_report_text(const json_t *report, FILE *out)
+{
+	const json_t *root;
+	size_t i;
+	int ret = 0;
+
+	put_head(report, out);
+	json_array_foreach (json_object_get(report, "roots"), i, root)
+		if (ret == 0)
+			ret = tmigr_text_root(report, root, out);
+	putc('\n', out);
+	tmigr_text_remote_line(report, out);
+	tmigr_fmt_wrapped(out, "Answer:", tmigr_rep_str(json_object_get(report, "answer"), "text"),
+			  2);
+	put_notes(report, out);
+	if (ret == 0)
+		ret = tmigr_text_holdings(report, out);
+	if (ret == 0)
+		ret = tmigr_text_residency(report, out);
+	if (ret == 0)
+		ret = tmigr_text_remote(report, out);
+	putc('\n', out);
+	put_lost(report, out);
+	put_observer(report, out);
+	if (ret < 0)
+		return ret;
+	if (fflush(out) != 0 || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
+}

@@ -1,0 +1,157 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# tmigr run: the command's start, output, end and signals; the run directory.
+. tests/lib-shell/tap.sh
+why=$(why_not_live)
+[ -z "$why" ] || skip_all "$why"
+exact=$TMIGR_TESTS/lib-shell/check-report.py
+
+# ---- exit status ----
+run 0 "$TMIGR" run true
+out_has "the report comes" "Answer:"
+check "nothing on stderr" test ! -s "$TMP/err"
+run 7 "$TMIGR" run -- sh -c 'exit 7'
+out_has "with another status, too" "Answer:"
+run 143 "$TMIGR" run -- sh -c 'kill -TERM $$'
+run 137 "$TMIGR" run -- sh -c 'kill -KILL $$'
+run 0 "$TMIGR" run -d 0.2
+out_has "a window of its own" "Answer:"
+run 143 "$TMIGR" run -d 0.2 sleep 60
+out_has "a command that is too long ends with the window" "Answer:"
+run 137 "$TMIGR" run -d 0.2 sh -c 'trap "" TERM; exec sleep 60'
+
+# ---- no command ----
+run 127 "$TMIGR" run -o "$TMP/none" --record no-such-command-here
+one_error_line "one line" "tmigr run: .*no-such-command-here"
+check "nothing is left" test ! -e "$TMP/none"
+run 127 "$TMIGR" run "$TMP/no/such/file"
+one_error_line "one line" "tmigr run: "
+echo 'echo hello' >"$TMP/plain"
+run 126 "$TMIGR" run -o "$TMP/none" "$TMP/plain"
+one_error_line "one line" "tmigr run: .*not executable"
+check "nothing is left" test ! -e "$TMP/none"
+run 126 "$TMIGR" run "$TMP"
+mkdir "$TMP/empty"
+run 127 "$TMIGR" run -o "$TMP/empty" no-such-command-here
+is "an empty folder stays, and empty" "$(ls -A "$TMP/empty")" ""
+
+# ---- output ----
+head -c 3000000 /dev/urandom >"$TMP/data"
+"$TMIGR" run -o "$TMP/bin" -- sh -c "cat '$TMP/data' >&2; cat '$TMP/data'" >"$TMP/out" 2>"$TMP/err"
+is "binary output: exit status" $? 0
+check "stderr passes unchanged" cmp "$TMP/data" "$TMP/err"
+check "stdout passes unchanged, before the report" cmp -n 3000000 "$TMP/data" "$TMP/out"
+check "stdout is copied" cmp "$TMP/data" "$TMP/bin/stdout"
+check "stderr is copied" cmp "$TMP/data" "$TMP/bin/stderr"
+tail -c +3000001 "$TMP/out" >"$TMP/text"
+run 0 "$TMIGR" report "$TMP/bin"
+check "what follows is the report" cmp "$TMP/text" "$TMP/out"
+
+run 0 "$TMIGR" run -- sh -c 'echo to-stdout; echo to-stderr >&2'
+is "without -o: output first" "$(head -1 "$TMP/out")" to-stdout
+is "without -o: stderr" "$(cat "$TMP/err")" to-stderr
+run 0 "$TMIGR" run --json -- sh -c 'echo to-stdout'
+check "--json: stdout is JSON alone" python3 -m json.tool "$TMP/out"
+is "--json: the command's output is on stderr" "$(cat "$TMP/err")" to-stdout
+run 0 "$TMIGR" run --json -o "$TMP/js" -- sh -c 'echo to-stdout'
+check "--json -o: stdout is JSON alone" python3 -m json.tool "$TMP/out"
+is "--json -o: the command's output is on stderr" "$(cat "$TMP/err")" to-stdout
+is "--json -o: and copied" "$(cat "$TMP/js/stdout")" to-stdout
+# shellcheck disable=SC2016
+echo in | "$TMIGR" run -- sh -c 'read x; test "$x" = in' >/dev/null
+is "stdin passes" $? 0
+
+# Lines come when they are written, not with the next drain: this one writes,
+# and goes on only when the line has come out at the other end.
+mkfifo "$TMP/back"
+timeout 20 "$TMIGR" run -o "$TMP/prompt" -- sh -c "echo ping; read x <'$TMP/back'; echo got \$x" |
+	{
+		read -r line
+		echo "$line" >"$TMP/first"
+		echo pong >"$TMP/back"
+		cat >"$TMP/rest"
+	}
+is "output is not held back" "$(cat "$TMP/first"; head -1 "$TMP/rest")" "ping
+got pong"
+
+# A process that stays behind keeps the pipes open: nobody waits for it.
+timeout 20 "$TMIGR" run -o "$TMP/bg" -- sh -c 'sleep 300 & echo $! >&2; echo done' \
+	>"$TMP/out" 2>"$TMP/err"
+is "a process left behind does not hold the tool up" $? 0
+kill "$(cat "$TMP/err")"
+is "what was written before is there" "$(cat "$TMP/bg/stdout")" "done"
+
+# Nobody reads any more: the command hears of it as without the tool.
+"$TMIGR" run -o "$TMP/pipe" -- yes 2>"$TMP/err" | head -1 >/dev/null
+is "yes | head: SIGPIPE ends the command" "${PIPESTATUS[0]}" 141
+
+# What the tool changed for itself, the command does not inherit.
+cat >"$TMP/state" <<'END'
+grep -E '^(SigBlk|SigIgn|Cpus_allowed_list)' /proc/self/status
+cat /proc/self/timerslack_ns
+ls /proc/self/fd | wc -l
+END
+sh "$TMP/state" >"$TMP/plain-state"
+"$TMIGR" run -o "$TMP/st" -- sh "$TMP/state" >/dev/null
+check "signals, CPUs, slack, descriptors are as without the tool" \
+	diff "$TMP/plain-state" "$TMP/st/stdout"
+
+# ---- run directory ----
+run 0 "$TMIGR" run -o "$TMP/d/e/f" --record -- sleep 0.1
+for f in run.json report.json residency.csv migrator.csv migrator-segments.csv remote.csv \
+	hierarchy.json stdout stderr events.tmr; do
+	check "the run directory has $f" test -f "$TMP/d/e/f/$f"
+done
+is "and nothing else that is temporary" "$(find "$TMP/d" -name '*.tmp')" ""
+cp "$TMP/out" "$TMP/live"
+run 0 "$TMIGR" report "$TMP/d/e/f"
+check "report DIR: the same bytes as live" cmp "$TMP/live" "$TMP/out"
+run 0 "$TMIGR" report "$TMP/d/e/f/events.tmr"
+check "report events.tmr: the same bytes as live" cmp "$TMP/live" "$TMP/out"
+"$TMIGR" report - <"$TMP/d/e/f/events.tmr" >"$TMP/out"
+check "report -: the same bytes as live" cmp "$TMP/live" "$TMP/out"
+run 0 "$TMIGR" run --json -o "$TMP/j" --record -- sleep 0.1
+cp "$TMP/out" "$TMP/live"
+check "all sums are exact" python3 "$exact" "$TMP/live"
+run 0 "$TMIGR" report --json "$TMP/j"
+check "report --json DIR: the same bytes as live" cmp "$TMP/live" "$TMP/out"
+run 0 "$TMIGR" report --json "$TMP/j/events.tmr"
+check "report --json events.tmr: the same bytes as live" cmp "$TMP/live" "$TMP/out"
+
+before=$(cd "$TMP/d/e/f" && sha256sum -- *)
+run 1 "$TMIGR" run -o "$TMP/d/e/f" true
+one_error_line "an existing DIR: one line, with --force" "tmigr run: .*--force"
+is "and it is untouched" "$(cd "$TMP/d/e/f" && sha256sum -- *)" "$before"
+echo mine >"$TMP/d/e/f/notes"
+run 127 "$TMIGR" run -o "$TMP/d/e/f" --force no-such-command-here
+run 0 "$TMIGR" run -o "$TMP/d/e/f" --force true
+run 0 "$TMIGR" report "$TMP/d/e/f"
+check "--force: no recording of the earlier run is left" test ! -e "$TMP/d/e/f/events.tmr"
+is "--force: other files are untouched" "$(cat "$TMP/d/e/f/notes")" mine
+run 1 "$TMIGR" run -o /proc/nothing/here true
+one_error_line "an unwritable DIR: one line" "tmigr run: .*/proc/nothing"
+run 1 "$TMIGR" run -o "$TMP/plain" true
+one_error_line "DIR is a file: one line" "tmigr run: .*plain"
+
+# ---- loss ----
+load=$B/tests/programs/tm-load
+run 0 "$TMIGR" run --json --ring-bytes 4096 -o "$TMP/loss" --record -- "$load" -d 3 -p 1 -q
+check "records were lost, and counted" python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["lost"]["records"] > 0, r["lost"]' "$TMP/out"
+check "with losses all sums are exact" python3 "$exact" "$TMP/out"
+cp "$TMP/out" "$TMP/live"
+run 0 "$TMIGR" report --json "$TMP/loss/events.tmr"
+check "with losses the recording gives the same bytes" cmp "$TMP/live" "$TMP/out"
+
+# ---- options ----
+run 0 "$TMIGR" run --json --class even=0 --kick --housekeeping 0 --no-stats true
+check "--class, --housekeeping, --no-stats are in the report" python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert "even" in [c["name"] for c in r["classes"]], r["classes"]
+assert r["observer"]["housekeeping_cpu"] == 0, r["observer"]
+assert r["observer"]["bpf_ns"] is None, r["observer"]' "$TMP/out"
+check "with --kick all sums are exact" python3 "$exact" "$TMP/out"
+done_testing

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Values of options that several verbs take. */
+#ifndef TMIGR_TOOL_ARGS_H
+#define TMIGR_TOOL_ARGS_H
+
+#include <stddef.h>
+
+#include <linux/types.h>
+
+/*
+ * "5", "0.25": seconds as a decimal number above 0, up to a hundred years.
+ * Returns 0, or -EINVAL with *@ret_ns untouched.
+ */
+int arg_seconds(const char *text, __u64 *ret_ns);
+
+/* A whole number from @min to @max.  Returns 0, or -EINVAL. */
+int arg_number(const char *text, unsigned long min, unsigned long max, unsigned long *ret);
+
+/* Values of an option that may be given several times; the strings are argv's. */
+struct arg_list {
+	const char **items;
+	size_t n;
+};
+
+/* 0 or -ENOMEM. */
+int arg_list_add(struct arg_list *list, const char *item);
+void arg_list_free(struct arg_list *list);
+
+#endif

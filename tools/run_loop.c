@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The loop of `tmigr run`.  It wakes up once a second to drain, and otherwise
+ * only for signals and for the command's output when that is copied.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tmigr.h"
+
+#define NS_PER_SEC 1000000000ULL
+#define DRAIN_NS   NS_PER_SEC
+/* Time that a command has between SIGTERM and SIGKILL, and before the user is
+ * told what is waited for. */
+#define GRACE_NS (2 * NS_PER_SEC)
+
+static __u64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (__u64)t.tv_sec * NS_PER_SEC + (__u64)t.tv_nsec;
+}
+
+/*
+ * An interrupt that the terminal sent went to the whole foreground group, the
+ * command included; one that kill(2) sent is passed on.
+ */
+static void interrupt(struct loop *l, const struct signalfd_siginfo *info)
+{
+	if (!l->interrupts++)
+		l->signal = (int)info->ssi_signo;
+	if (info->ssi_code != SI_KERNEL)
+		child_kill(l->child, (int)info->ssi_signo);
+}
+
+static void take_signals(struct loop *l)
+{
+	struct signalfd_siginfo info;
+
+	while (read(l->signals->fd, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD)
+			interrupt(l, &info);
+}
+
+bool loop_stopped(struct loop *l)
+{
+	take_signals(l);
+	return l->interrupts > 1;
+}
+
+/* The progress line must not stand in the way of what the command prints. */
+static void pump(struct loop *l)
+{
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		struct stream *s = &l->child->streams[i];
+		struct pollfd p;
+
+		p.fd = stream_poll(s, &p.events);
+		if (p.fd < 0 || poll(&p, 1, 0) <= 0)
+			continue;
+		progress_clear(&l->progress);
+		stream_pump(s);
+	}
+}
+
+static int timeout_ms(__u64 until_ns)
+{
+	__u64 now = now_ns();
+
+	return until_ns <= now ? 0 : (int)((until_ns - now) / 1000000 + 1);
+}
+
+/* Waits until something is to be done, or until @until_ns; then moves output. */
+static void wait_for(struct loop *l, int timer, __u64 until_ns)
+{
+	struct pollfd p[4] = {
+		{.fd = l->signals->fd, .events = POLLIN},
+		{.fd = timer, .events = POLLIN},
+	};
+
+	p[2].fd = stream_poll(&l->child->streams[0], &p[2].events);
+	p[3].fd = stream_poll(&l->child->streams[1], &p[3].events);
+	if (poll(p, 4, timeout_ms(until_ns)) < 0 && errno != EINTR)
+		return;
+	take_signals(l);
+	pump(l);
+}
+
+static bool window_over(struct loop *l)
+{
+	return l->interrupts || (l->child->pid && child_reap(l->child)) ||
+	       (l->deadline_ns && now_ns() >= l->deadline_ns);
+}
+
+static void tick(struct loop *l)
+{
+	int code = session_drain(l->session);
+	size_t i;
+
+	if (code && !l->failed)
+		l->failed = code;
+	for (i = 0; i < 2; i++)
+		if (!l->child->streams[i].whole_line)
+			return;
+	progress_draw(&l->progress, l->session);
+}
+
+/* An own timer for -d: the sleep for the next drain is a lax one. */
+static int deadline_timer(__u64 at_ns)
+{
+	struct itimerspec t = {
+		.it_value = {.tv_sec = (time_t)(at_ns / NS_PER_SEC),
+			     .tv_nsec = (long)(at_ns % NS_PER_SEC)},
+	};
+	int fd;
+
+	if (!at_ns)
+		return -1;
+	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (fd >= 0)
+		timerfd_settime(fd, TFD_TIMER_ABSTIME, &t, NULL);
+	return fd;
+}
+
+void loop_window(struct loop *l)
+{
+	int timer = deadline_timer(l->deadline_ns);
+	__u64 next = now_ns() + DRAIN_NS;
+
+	while (!l->failed && !window_over(l)) {
+		wait_for(l, timer, next);
+		if (now_ns() < next)
+			continue;
+		tick(l);
+		next = now_ns() + DRAIN_NS;
+	}
+	progress_clear(&l->progress);
+	if (timer >= 0)
+		close(timer);
+}
+
+static bool output_done(const struct child *c)
+{
+	return stream_done(&c->streams[0]) && stream_done(&c->streams[1]);
+}
+
+void loop_end(struct loop *l, int sig)
+{
+	__u64 kill_ns = 0, tell_ns = l->interrupts ? now_ns() + GRACE_NS : 0;
+	struct child *c = l->child;
+	bool last = false;
+
+	if (!c->pid)
+		return;
+	if (sig && c->running) {
+		child_kill(c, sig);
+		kill_ns = now_ns() + GRACE_NS;
+	}
+	while (!loop_stopped(l)) {
+		if (child_reap(c) && !last) {
+			child_last_output(c);
+			last = true;
+		}
+		if (last && output_done(c))
+			return;
+		if (kill_ns && now_ns() >= kill_ns)
+			child_kill(c, SIGKILL);
+		if (tell_ns && c->running && now_ns() >= tell_ns) {
+			tool_error("run", "the window has ended; waiting for the command to end "
+					  "(interrupt again to kill it)");
+			tell_ns = 0;
+		}
+		wait_for(l, -1, now_ns() + (kill_ns || tell_ns ? NS_PER_SEC / 4 : NS_PER_SEC));
+	}
+	child_kill(c, SIGKILL);
+}

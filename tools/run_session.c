@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One window of `tmigr run`: engine, model, recording, run directory, report. */
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "print.h"
+#include "tmigr.h"
+#include "tmigr/report.h"
+
+#define RECORDING "events.tmr"
+
+static int no_memory(void)
+{
+	return tool_error("run", "out of memory");
+}
+
+static int open_engine(struct session *s)
+{
+	const struct run_opts *o = s->opts;
+	const struct tmigr_live_opts live = {
+		.ring_bytes = o->ring_bytes,
+		.no_stats = o->no_stats,
+		.kick = o->kick,
+	};
+	struct tmigr_err err = {""};
+	int ret;
+
+	ret = tmigr_topology_read(NULL, o->classes.items, o->classes.n, &s->topo, &err);
+	if (ret == -EINVAL && o->classes.n)
+		return tool_usage("run", "%s", err.text);
+	if (ret < 0)
+		return tool_error("run", "%s", err.text);
+	if (o->housekeeping >= 0 && tmigr_topology_index(s->topo, (unsigned)o->housekeeping) < 0)
+		return tool_usage("run", "--housekeeping: this machine has no CPU %d",
+				  o->housekeeping);
+	if (tmigr_live_open(&live, s->topo, &s->live, &err) < 0)
+		return tool_error("run", "%s", err.text);
+	return 0;
+}
+
+/* run.json: what the report has as info, and the machine. */
+static json_t *run_json(const struct session *s)
+{
+	json_t *run = json_copy(s->info);
+
+	if (run && !json_object_set_new(run, "topology", tmigr_topology_to_json(s->topo)))
+		return run;
+	json_decref(run);
+	return NULL;
+}
+
+static int open_dir(struct session *s)
+{
+	struct tmigr_err err = {""};
+	json_t *run;
+	int ret;
+
+	if (!s->opts->dir)
+		return 0;
+	run = run_json(s);
+	if (!run)
+		return no_memory();
+	ret = tmigr_rundir_create(s->opts->dir, s->opts->force, run, &s->dir, &err);
+	json_decref(run);
+	return ret < 0 ? tool_error("run", "%s", err.text) : 0;
+}
+
+int session_open(struct session *s, const struct run_opts *opts)
+{
+	int ret;
+
+	memset(s, 0, sizeof(*s));
+	s->opts = opts;
+	s->cpu = -1;
+	ret = open_engine(s);
+	if (ret)
+		return ret;
+	s->info = run_info(opts, tmigr_live_has_tmigr(s->live));
+	if (!s->info)
+		return no_memory();
+	return open_dir(s);
+}
+
+/* The recording is given up; what it holds stays readable. */
+static void recording_failed(struct session *s, const struct tmigr_err *err)
+{
+	tool_error("run", "%s; the recording ends here, the run goes on", err->text);
+	tmigr_recording_abort(s->rec);
+	s->rec = NULL;
+	s->failed = TMIGR_EXIT_ERROR;
+}
+
+static int open_recording(struct session *s)
+{
+	struct tmigr_err err = {""};
+	json_t *meta;
+	char *path;
+	int ret;
+
+	if (!s->opts->record)
+		return 0;
+	meta = json_pack("{so sI sO}", "topology", tmigr_topology_to_json(s->topo), "start_ns",
+			 (json_int_t)s->start_ns, "info", s->info);
+	path = tmigr_rundir_temp(s->dir, RECORDING);
+	if (!meta || !path) {
+		json_decref(meta);
+		free(path);
+		return no_memory();
+	}
+	ret = tmigr_recording_create(path, true, meta, &s->rec, &err);
+	json_decref(meta);
+	free(path);
+	return ret < 0 ? tool_error("run", "%s", err.text) : 0;
+}
+
+int session_start(struct session *s)
+{
+	struct tmigr_model_cfg cfg = {.topo = s->topo};
+	struct tmigr_err err = {""};
+
+	s->cpu = tmigr_housekeeping_pin(s->topo, s->opts->housekeeping, &s->housekeeping, &err);
+	if (s->cpu < 0 && s->opts->housekeeping >= 0)
+		return tool_error("run", "%s", err.text);
+	if (tmigr_live_start(s->live, &s->start_ns, &err) < 0)
+		return tool_error("run", "%s", err.text);
+	cfg.start_ns = s->start_ns;
+	if (s->dir) {
+		cfg.segment = tmigr_rundir_segment;
+		cfg.arg = s->dir;
+	}
+	if (tmigr_model_new(&cfg, &s->model) < 0)
+		return no_memory();
+	return open_recording(s);
+}
+
+static int sink(void *arg, const struct tmigr_rec *recs, size_t n)
+{
+	struct tmigr_err err = {""};
+	struct session *s = arg;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < n; i++)
+		if (recs[i].type == TMIGR_REC_LOST)
+			s->lost += recs[i].a;
+	ret = tmigr_model_feed(s->model, recs, n);
+	if (ret < 0)
+		return ret;
+	if (s->rec && tmigr_recording_events(s->rec, recs, n, &err) < 0)
+		recording_failed(s, &err);
+	return 0;
+}
+
+int session_drain(struct session *s)
+{
+	struct tmigr_err err = {""};
+	__u64 watermark = 0;
+	int ret;
+
+	ret = tmigr_live_drain(s->live, sink, s, &watermark, &err);
+	if (ret < 0)
+		return tool_error("run", "cannot read the records: %s",
+				  *err.text ? err.text : strerror(-ret));
+	/* Behind the window's end the model must not go before it is told. */
+	if (s->end_ns && watermark > s->end_ns)
+		watermark = s->end_ns;
+	ret = tmigr_model_advance(s->model, watermark);
+	if (ret < 0)
+		return tool_error("run", "cannot follow the records: %s", strerror(-ret));
+	if (s->rec && tmigr_recording_mark(s->rec, watermark, &err) < 0)
+		recording_failed(s, &err);
+	return 0;
+}
+
+int session_stop(struct session *s)
+{
+	struct tmigr_err err = {""};
+
+	if (tmigr_live_stop(s->live, &s->end_ns, &err) < 0)
+		return tool_error("run", "%s", err.text);
+	return session_drain(s);
+}
+
+static void end_recording(struct session *s)
+{
+	struct tmigr_err err = {""};
+	json_t *end;
+
+	if (!s->rec)
+		return;
+	end = json_pack("{sI so sO}", "end_ns", (json_int_t)s->end_ns, "totals",
+			tmigr_window_totals_to_json(s->totals), "info", s->info);
+	if (!end || tmigr_recording_end(s->rec, end, &err) < 0) {
+		if (!end)
+			tmigr_recording_abort(s->rec);
+		tool_error("run", "the recording has no end: %s", end ? err.text : "out of memory");
+		s->failed = TMIGR_EXIT_ERROR;
+	}
+	json_decref(end);
+	s->rec = NULL;
+}
+
+static void print_report(struct session *s, const json_t *report)
+{
+	if (tool_print_report("run", report, s->opts->json))
+		s->failed = TMIGR_EXIT_ERROR;
+}
+
+static void finish_dir(struct session *s, const json_t *report)
+{
+	struct tmigr_err err = {""};
+	json_t *run;
+
+	if (!s->dir)
+		return;
+	run = run_json(s);
+	if (!run || tmigr_rundir_finish(s->dir, run, report, &err) < 0) {
+		tool_error("run", "%s", run ? err.text : "out of memory");
+		s->failed = TMIGR_EXIT_ERROR;
+	}
+	json_decref(run);
+}
+
+static int figures(struct session *s, int exit_status, bool interrupted)
+{
+	struct tmigr_err err = {""};
+
+	if (tmigr_model_finish(s->model, s->end_ns) < 0)
+		return no_memory();
+	if (tmigr_live_totals(s->live, &s->totals, &err) < 0)
+		return tool_error("run", "%s", err.text);
+	s->totals->observer.housekeeping_cpu = s->cpu;
+	if (json_object_set_new(s->info, "interrupted", json_boolean(interrupted)) ||
+	    json_object_set_new(s->info, "exit_status",
+				exit_status < 0 ? json_null() : json_integer(exit_status)))
+		return no_memory();
+	return 0;
+}
+
+int session_report(struct session *s, int exit_status, bool interrupted)
+{
+	struct tmigr_report_input in;
+	json_t *report;
+	int ret;
+
+	ret = figures(s, exit_status, interrupted);
+	if (ret)
+		return ret;
+	in = (struct tmigr_report_input){
+		.topo = s->topo,
+		.model = s->model,
+		.totals = s->totals,
+		.info = s->info,
+	};
+	report = tmigr_report_build(&in);
+	if (!report)
+		return no_memory();
+	end_recording(s);
+	finish_dir(s, report);
+	print_report(s, report);
+	json_decref(report);
+	return s->failed;
+}
+
+int session_output_file(struct session *s, const char *name)
+{
+	char *path = tmigr_rundir_temp(s->dir, name);
+	int fd;
+
+	if (!path) {
+		no_memory();
+		return -1;
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		tool_error("run", "cannot create %s: %s", path, strerror(errno));
+	free(path);
+	return fd;
+}
+
+void session_discard(struct session *s)
+{
+	tmigr_recording_abort(s->rec);
+	s->rec = NULL;
+	tmigr_rundir_discard(s->dir);
+	s->dir = NULL;
+}
+
+void session_close(struct session *s)
+{
+	tmigr_recording_abort(s->rec);
+	tmigr_rundir_close(s->dir);
+	tmigr_housekeeping_release(&s->housekeeping);
+	tmigr_window_totals_free(s->totals);
+	tmigr_model_free(s->model);
+	tmigr_live_close(s->live);
+	tmigr_topology_free(s->topo);
+	json_decref(s->info);
+}
