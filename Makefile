@@ -116,7 +116,7 @@ deps:
 	$(Q)scripts/install-deps
 
 demo: deps
-	$(Q)$(MAKE) all
+	$(Q)$(MAKE) all $(B)/tests/programs/tm-load
 	$(Q)scripts/demo $(B)/tmigr
 
 # The whole suite twice: the ordinary build, then ASan+UBSan.

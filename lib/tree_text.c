@@ -207,6 +207,8 @@ static void print_root_line(struct text *x, size_t group)
 	fprintf(x->out, "Global migrator of %s: ", name);
 	if (!r || r->regime == TMIGR_UNKNOWN)
 		fputs("unknown\n", x->out);
+	else if (r->regime == TMIGR_HELD && x->t->topo->n_classes < 2)
+		fprintf(x->out, "CPU %d\n", r->cpu);
 	else if (r->regime == TMIGR_HELD && cpu >= 0)
 		fprintf(x->out, "CPU %d (%s)\n", r->cpu,
 			x->t->topo->classes[x->t->topo->cpus[cpu].class_idx].name);

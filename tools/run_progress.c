@@ -35,7 +35,9 @@ static void describe_root(const struct session *s, const struct tmigr_hierarchy 
 		[TMIGR_UNKNOWN] = "unknown",
 	};
 
-	if (root->regime == TMIGR_HELD && idx >= 0)
+	if (root->regime == TMIGR_HELD && idx >= 0 && s->topo->n_classes < 2)
+		snprintf(text, size, "CPU %d", root->cpu);
+	else if (root->regime == TMIGR_HELD && idx >= 0)
 		snprintf(text, size, "CPU %d (%s)", root->cpu,
 			 s->topo->classes[s->topo->cpus[idx].class_idx].name);
 	else

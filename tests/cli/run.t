@@ -134,16 +134,30 @@ run 1 "$TMIGR" run -o "$TMP/plain" true
 one_error_line "DIR is a file: one line" "tmigr run: .*plain"
 
 # ---- loss ----
+# 4096 bytes hold about 100 records of a CPU; a drain comes once a second.  On
+# a machine that is busy with something else CPUs may not go idle often enough.
 load=$B/tests/programs/tm-load
-run 0 "$TMIGR" run --json --ring-bytes 4096 -o "$TMP/loss" --record -- "$load" -d 3 -p 1 -q
-check "records were lost, and counted" python3 -c '
+for _ in 1 2 3 4 5; do
+	"$TMIGR" run --json --ring-bytes 4096 -o "$TMP/loss" --force --record -- \
+		"$load" -d 3 -p 1 -q >"$TMP/out" 2>"$TMP/err"
+	is "with losses: exit 0" $? 0
+	check "with losses: all sums are exact" python3 "$exact" "$TMP/out"
+	cp "$TMP/out" "$TMP/live"
+	run 0 "$TMIGR" report --json "$TMP/loss/events.tmr"
+	check "with losses: the recording gives the same bytes" cmp "$TMP/live" "$TMP/out"
+	lost=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["lost"]["records"])' <"$TMP/live")
+	[ "$lost" = 0 ] || break
+done
+if [ "$lost" = 0 ]; then
+	skip "records were lost, and counted" "the machine is too busy for enough events"
+else
+	check "records were lost, and counted; some time is unknown for that" python3 -c '
 import json, sys
 r = json.load(open(sys.argv[1]))
-assert r["lost"]["records"] > 0, r["lost"]' "$TMP/out"
-check "with losses all sums are exact" python3 "$exact" "$TMP/out"
-cp "$TMP/out" "$TMP/live"
-run 0 "$TMIGR" report --json "$TMP/loss/events.tmr"
-check "with losses the recording gives the same bytes" cmp "$TMP/live" "$TMP/out"
+assert sum(c["records"] for c in r["lost"]["cpus"]) == r["lost"]["records"]
+assert all(c["unknown_ns"] == 0 for c in r["cpus"]), "residency comes from the maps"
+assert sum(x["unknown_ns"] for x in r["roots"]) > 0, r["roots"]' "$TMP/live"
+fi
 
 # ---- options ----
 run 0 "$TMIGR" run --json --class even=0 --kick --housekeeping 0 --no-stats true
