@@ -118,7 +118,9 @@ def check_drain(folder):
         skip("ftrace-drain", "needs root, tracefs and the timer_migration events")
         return
     out = folder + "/drain.json"
-    r = bench("ftrace-drain", "-o", out, "-e", "power:cpu_idle", "-e", "timer_migration:*", "--",
+    # The command's own programs make events that come on a busy machine too.
+    r = bench("ftrace-drain", "-o", out, "-e", "sched:sched_process_exec", "-e",
+              "timer_migration:*", "--",
               "sh", "-c", f"ls {TRACEFS}/instances | grep -c tmigr-bench-$PPID; exit 7")
     ok(r.returncode == 7 and r.stdout.strip() == "1",
        "ftrace-drain: an instance of its own; passes output and exit status on",
@@ -126,7 +128,7 @@ def check_drain(folder):
     with open(out) as f:
         d = json.load(f)
     ok(set(d) == {"recorders", "wakeups", "bytes", "events", "lost"} and d["recorders"] > 0
-       and d["events"] > 0, "ftrace-drain: recorders ran and events came", d)
+       and d["events"] >= 3 and not d["lost"], "ftrace-drain: recorders ran and events came", d)
     begun = folder + "/begun"
     p = subprocess.Popen([f"{B}/bench/ftrace-drain", "-e", "power:cpu_idle", "--", "sh", "-c",
                           f"touch {begun}; exec sleep 60"], stderr=subprocess.DEVNULL)
