@@ -194,6 +194,20 @@ def check_run(folder):
        and all({"tracer_cpu_us_per_s", "tracer_wakeups_per_s", "tracer_total_cpu_ms"} <= set(f)
                and f["tracer_total_cpu_ms"]["min"] > 0 for f in traced.values()),
        "bench/run: this tool and at least one peer were measured", d["missing"])
+    check_recording(folder)
+
+
+def check_recording(folder):
+    """The model's speed on a recording of this machine, whole and cut."""
+    r = run(f"{B}/tmigr", "run", "--record", "-o", folder + "/run", "--", "sleep", "0.2")
+    path = folder + "/run/events.tmr"
+    d = answer(bench("model-rate", "-R", "2", path), "model-rate, recording: one JSON line")
+    ok(r.returncode == 0 and d.get("source") == "recording" and d.get("sums_exact") is True
+       and d.get("repeats") == 2 and d.get("window_ns", 0) >= 200 * 1000 * 1000,
+       "model-rate, recording: its window, within the laws", d)
+    with open(path, "r+b") as f:
+        f.truncate(os.path.getsize(path) - 100)
+    refuses(bench("model-rate", path), 1, "inside a frame", "model-rate: a cut recording")
 
 
 def main():
