@@ -3,7 +3,10 @@
 # make            build/tmigr
 # make demo       install what is missing, build, and do the main job here
 # make check      install what is missing, and run all the tests
-# make static     build/static/tmigr, one file that runs anywhere
+# make static     build/static/tmigr, one file that runs anywhere;
+#                 ARCH=arm64: build/static-arm64/tmigr, cross-built
+# make check-board [BOARD=name|all] [KERNEL=series|image|all]
+#                 the static program on virtual boards (tests/board/README.md)
 # make bench      measure this tool beside its peers
 #
 # V=1 shows commands; SANITIZE=1 builds into build-asan with ASan and UBSan;
@@ -34,6 +37,14 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
 LLVM_STRIP ?= $(firstword $(shell command -v llvm-strip llvm-strip-14 2>/dev/null) llvm-strip)
 
+# Cross-building (make static ARCH=...): Debian's cross compiler, and that
+# architecture's libraries in a folder of their own.
+ifneq ($(CROSS),)
+TRIPLET := $(if $(filter arm64,$(CROSS)),aarch64-linux-gnu,$(error ARCH=$(CROSS): only arm64 is known))
+CC := $(TRIPLET)-gcc
+PKG_CONFIG := env PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(TRIPLET)/pkgconfig pkg-config
+endif
+
 PACKAGES := libbpf libtracefs libtraceevent jansson libzstd
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1)
 
@@ -48,14 +59,14 @@ LDFLAGS += -fsanitize=address,undefined
 endif
 ifeq ($(STATIC),1)
 LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null)
-LDFLAGS += -static
+LDFLAGS += -static -s
 endif
 
 # The BPF object needs no header of the machine it is built on but libbpf's and
 # the kernel's uapi; the multiarch folder holds asm/types.h.
-BPF_TARGET_ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/')
+BPF_TARGET_ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1 | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/')
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g $(WARN) -D__TARGET_ARCH_$(BPF_TARGET_ARCH) -Iinclude -Ibpf \
-	-I/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
+	-I/usr/include/$(shell gcc -print-multiarch 2>/dev/null)
 
 LIB_OBJ := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/*.c))
 TOOL_OBJ := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/*.c))
@@ -106,10 +117,15 @@ $(B)/bench/%: $(B)/bench/%.o $(B)/libtmigr.a
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lm
 
+STATIC_B = build/static$(ARCH:%=-%)
 .PHONY: static
 static:
-	$(Q)$(MAKE) STATIC=1 B=build/static CFLAGS='-O2' build/static/tmigr
-	$(Q)strip build/static/tmigr
+	$(Q)sysroot=$(if $(ARCH),$$(tests/board/sysroot $(ARCH))) && \
+	$(MAKE) STATIC=1 CROSS=$(ARCH) SYSROOT="$$sysroot" B=$(STATIC_B) CFLAGS=-O2 $(STATIC_B)/tmigr
+
+.PHONY: check-board
+check-board:
+	$(Q)prove -e '' tests/board/check.py :: --board $(or $(BOARD),rk3576) --kernel $(or $(KERNEL),6.12 7.3)
 
 .PHONY: deps demo check check-only bench
 deps:

@@ -168,13 +168,14 @@ int on_cpuhp_exit(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /* It ends when the bring-up step begins: from there on the CPU works, and up to
- * there it has no event (where the CPU is started earlier, it waits for this). */
+ * there it has no event (where the CPU is started earlier, it waits for this).
+ * On the way down the same step is passed once more, with a target below it. */
 SEC("raw_tp/cpuhp_enter")
 int on_cpuhp_enter(struct bpf_raw_tracepoint_args *ctx)
 {
-	int step = ctx->args[2];
+	int target = ctx->args[1], step = ctx->args[2];
 
-	if (step == (int)bpf_core_enum_value(enum cpuhp_state, CPUHP_BRINGUP_CPU))
+	if (step == (int)bpf_core_enum_value(enum cpuhp_state, CPUHP_BRINGUP_CPU) && target >= step)
 		set_offline(ctx->args[0], false);
 	return 0;
 }

@@ -130,6 +130,13 @@ int sysfs_number(const char *root, const char *path, long long min, long long ma
 	return r;
 }
 
+/* A kernel with CONFIG_NO_HZ_FULL that was booted without a list prints a null
+ * pointer as its list: "(null)", on 6.12 with two blanks before it. */
+static bool is_null(const char *text)
+{
+	return !strcmp(text + strspn(text, " "), "(null)");
+}
+
 int sysfs_cpulist(const char *root, const char *path, struct cpulist *ret, struct tmigr_err *err)
 {
 	struct cpulist list = {0};
@@ -139,7 +146,7 @@ int sysfs_cpulist(const char *root, const char *path, struct cpulist *ret, struc
 
 	if (r < 0)
 		return r;
-	r = tmigr_cpulist_parse(strcmp(text, "(null)") == 0 ? "" : text, &list.cpus, &list.n, &why);
+	r = tmigr_cpulist_parse(is_null(text) ? "" : text, &list.cpus, &list.n, &why);
 	free(text);
 	if (r < 0)
 		return tmigr_fail(err, r, "%s%s: %.300s", root ? root : "", path, why.text);

@@ -20,8 +20,8 @@
  * Kernel events:
  *   IDLE_ENTER     a = state index (power:cpu_idle)
  *   IDLE_EXIT
- *   IDLE_MISS      a = state index, b = 1 below (too deep), 0 above (too
- *                  shallow); never in the BPF timeline, which counts in maps
+ *   IDLE_MISS      a = state index, b = 1 below (too shallow), 0 above (too
+ *                  deep); never in the BPF timeline, which counts in maps
  *   GROUP_ACTIVE   a = group, b = state word (low 32 bits: active u8, migrator
  *   GROUP_INACTIVE     u8, seq u16, low to high), mask = the child's mask,
  *                  level = group's level

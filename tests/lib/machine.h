@@ -1,36 +1,68 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Made-up machines: sysfs and procfs files below a temporary directory.  Fails
- * the running cmocka test when a file can't be written.
+ * A made-up topology, and records with less typing.
  */
-#ifndef TMIGR_TESTS_MACHINE_H
-#define TMIGR_TESTS_MACHINE_H
+#ifndef TESTS_MACHINE_H
+#define TESTS_MACHINE_H
 
-struct machine {
-	char root[64];
-};
+#include "tmigr/model.h"
 
-void machine_new(struct machine *m);
-void machine_remove(struct machine *m);
+/* @n CPUs numbered 0, stride, 2*stride ...; class of CPU i is
+ * class_of[i] of @n_classes (NULL: one class).  Free with machine_free(). */
+struct tmigr_topology *machine_new(unsigned int n, unsigned int stride, unsigned int n_classes,
+				   const unsigned int *class_of);
+void machine_free(struct tmigr_topology *topo);
 
-/* Writes <root>/<path>, directories too. */
-void machine_file(const struct machine *m, const char *path, const char *text);
+#define WORD(active, migrator, seq)                                                                \
+	((__u32)(active) | (__u32)(migrator) << 8 | (__u32)(__u16)(seq) << 16)
 
-/* A file below <root>/sys/devices/system/cpu/ */
-void machine_cpu_file(const struct machine *m, const char *path, const char *text);
+static inline struct tmigr_rec rec_idle(__u64 t, unsigned int cpu, int state)
+{
+	return (struct tmigr_rec){.t_ns = t,
+				  .cpu = cpu,
+				  .type = state < 0 ? TMIGR_REC_IDLE_EXIT : TMIGR_REC_IDLE_ENTER,
+				  .a = state < 0 ? 0 : state};
+}
 
-/* possible, present and online with the same CPU list */
-void machine_cpus(const struct machine *m, const char *cpulist);
+static inline struct tmigr_rec rec_group(__u64 t, unsigned int cpu, bool active, __u64 group,
+					 __u8 mask, __u32 word)
+{
+	return (struct tmigr_rec){.t_ns = t,
+				  .cpu = cpu,
+				  .type = active ? TMIGR_REC_GROUP_ACTIVE
+						 : TMIGR_REC_GROUP_INACTIVE,
+				  .mask = mask,
+				  .a = group,
+				  .b = word};
+}
 
-/* .../cpuN/cpu_capacity */
-void machine_capacity(const struct machine *m, unsigned int cpu, unsigned int capacity);
+/* A record about CPU @subject made on CPU @cpu. */
+static inline struct tmigr_rec rec_about(__u64 t, unsigned int cpu, unsigned int type,
+					 unsigned int subject, __u64 a)
+{
+	return (struct tmigr_rec){.t_ns = t, .cpu = cpu, .type = type, .a = a, .b = subject};
+}
 
-/* .../cpuN/cpuidle/stateK/ */
-void machine_state(const struct machine *m, unsigned int cpu, unsigned int state, const char *name,
-		   unsigned int latency_us, unsigned int residency_us, int disabled);
+static inline struct tmigr_rec rec_node_group(__u64 t, __u64 group, __u64 parent,
+					      unsigned int level, __u8 mask)
+{
+	return (struct tmigr_rec){.t_ns = t,
+				  .type = TMIGR_REC_NODE_GROUP,
+				  .level = level,
+				  .mask = mask,
+				  .a = group,
+				  .b = parent};
+}
 
-/* Four LITTLE and four big CPUs, each class with a state table and a node of its
- * own; two states and three. */
-void machine_4_4(const struct machine *m);
+static inline struct tmigr_rec rec_node_cpu(__u64 t, __u64 group, unsigned int subject, __u8 mask)
+{
+	return (struct tmigr_rec){
+		.t_ns = t, .type = TMIGR_REC_NODE_CPU, .mask = mask, .a = group, .b = subject};
+}
+
+static inline struct tmigr_rec rec_snap_group(__u64 t, __u64 group, __u32 word)
+{
+	return (struct tmigr_rec){.t_ns = t, .type = TMIGR_REC_SNAP_GROUP, .a = group, .b = word};
+}
 
 #endif

@@ -21,7 +21,7 @@ struct sgroup {
 	int child[8];
 };
 
-enum walk { WALK_NONE, WALK_ACTIVE, WALK_INACTIVE };
+enum walk { WALK_NONE, WALK_ACTIVE, WALK_INACTIVE, WALK_TELL };
 
 struct scpu {
 	int group;
@@ -255,14 +255,15 @@ static bool inactive_up(struct machine *s, int group, int child, __u8 mask)
 	return go_on;
 }
 
+/* After the last group: what became of the duty. */
 static void end_walk(struct machine *s, int cpu)
 {
 	struct scpu *c = &s->cpus[cpu];
 
-	if (c->walk == WALK_INACTIVE && !c->leaving) {
+	if (!c->leaving) {
 		c->wakeup_ns = c->none && chance(s, 60) ? s->now + 1000 : TMIGR_KTIME_MAX;
 		event_about(s, cpu, TMIGR_REC_CPU_IDLE, cpu, c->wakeup_ns);
-	} else if (c->walk == WALK_INACTIVE) {
+	} else {
 		c->wakeup_ns = TMIGR_KTIME_MAX;
 		c->available = false;
 		event_about(s, cpu, TMIGR_REC_CPU_UNAVAILABLE, cpu, 0);
@@ -285,7 +286,7 @@ static void walk_step(struct machine *s, int cpu)
 	c->none = !active && go_on && g->parent < 0;
 	note_truth(s);
 	if (!go_on || g->parent < 0) {
-		end_walk(s, cpu);
+		c->walk = active ? WALK_NONE : WALK_TELL;
 		return;
 	}
 	c->from = c->at;
@@ -527,6 +528,8 @@ static void step(struct machine *s)
 			go_online(s, cpu);
 	} else if (c->leaving && !c->walk) {
 		go_offline(s, cpu);
+	} else if (c->walk == WALK_TELL) {
+		end_walk(s, cpu);
 	} else if (c->walk) {
 		walk_step(s, cpu);
 	} else {
@@ -635,7 +638,8 @@ static void machine_run(struct machine *s)
 		step(s);
 		if (cfg->snapshot && s->now >= shot) {
 			tell_all(s);
-			shot = TMIGR_KTIME_MAX;
+			shot = cfg->more_snapshots ? s->now + 1 + below(s, length / 3) :
+						     TMIGR_KTIME_MAX;
 		}
 	}
 	for (unsigned int i = 0; i < cfg->steps / 16; i++)
@@ -712,6 +716,7 @@ struct sim_cfg sim_random(__u64 seed)
 	c.max_delay_ns = R(3) ? R(c.step_ns * 8) : 0;
 	c.snapshot = R(3);
 	c.late_snapshot = R(4) == 0;
+	c.more_snapshots = R(5) == 0;
 	c.end_snapshot = R(2);
 	if (R(2)) {
 		c.n_lost = R(4);

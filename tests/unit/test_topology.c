@@ -12,29 +12,29 @@
 
 #include <cmocka.h>
 
-#include "../lib/machine.h"
+#include "../lib/sysfs_tree.h"
 #include "tmigr/topology.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static int setup(void **state)
 {
-	struct machine *m = calloc(1, sizeof(*m));
+	struct sysfs_tree *m = calloc(1, sizeof(*m));
 
 	assert_non_null(m);
-	machine_new(m);
+	sysfs_tree_new(m);
 	*state = m;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	machine_remove(*state);
+	sysfs_tree_remove(*state);
 	free(*state);
 	return 0;
 }
 
-static struct tmigr_topology *read_with(const struct machine *m, const char *const *overrides,
+static struct tmigr_topology *read_with(const struct sysfs_tree *m, const char *const *overrides,
 					size_t n)
 {
 	struct tmigr_topology *topo = NULL;
@@ -45,14 +45,14 @@ static struct tmigr_topology *read_with(const struct machine *m, const char *con
 	return topo;
 }
 
-static struct tmigr_topology *read_machine(const struct machine *m)
+static struct tmigr_topology *read_machine(const struct sysfs_tree *m)
 {
 	return read_with(m, NULL, 0);
 }
 
 /* Reading fails with @want, says @text in one line, and leaves ret alone. */
-static void refuse_with(const struct machine *m, const char *const *overrides, size_t n, int want,
-			const char *text)
+static void refuse_with(const struct sysfs_tree *m, const char *const *overrides, size_t n,
+			int want, const char *text)
 {
 	struct tmigr_topology *topo = (struct tmigr_topology *)&n;
 	struct tmigr_err err = {""};
@@ -154,10 +154,10 @@ static void round_trip(const struct tmigr_topology *topo)
 
 static void little_big(void **state)
 {
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo;
 
-	machine_4_4(m);
+	sysfs_tree_4_4(m);
 	topo = read_machine(m);
 	assert_int_equal(topo->n_cpus, 8);
 	assert_int_equal(topo->n_possible, 8);
@@ -191,12 +191,12 @@ static void five_classes(void **state)
 {
 	static const unsigned int caps[] = {1024, 300, 300, 500, 500, 700,
 					    700,  700, 900, 300, 900, 1024};
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo;
 
-	machine_cpus(m, "0-11\n");
+	sysfs_tree_cpus(m, "0-11\n");
 	for (unsigned int cpu = 0; cpu < COUNT(caps); cpu++)
-		machine_capacity(m, cpu, caps[cpu]);
+		sysfs_tree_capacity(m, cpu, caps[cpu]);
 	topo = read_machine(m);
 	assert_int_equal(topo->n_classes, 5);
 	check_class(topo, 0, "LITTLE", 300, "1-2,9");
@@ -210,14 +210,14 @@ static void five_classes(void **state)
 
 static void three_classes(void **state)
 {
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo;
 
-	machine_cpus(m, "0-3\n");
-	machine_capacity(m, 0, 300);
-	machine_capacity(m, 1, 800);
-	machine_capacity(m, 2, 800);
-	machine_capacity(m, 3, 1024);
+	sysfs_tree_cpus(m, "0-3\n");
+	sysfs_tree_capacity(m, 0, 300);
+	sysfs_tree_capacity(m, 1, 800);
+	sysfs_tree_capacity(m, 2, 800);
+	sysfs_tree_capacity(m, 3, 1024);
 	topo = read_machine(m);
 	assert_int_equal(topo->n_classes, 3);
 	check_class(topo, 0, "LITTLE", 300, "0");
@@ -229,10 +229,10 @@ static void three_classes(void **state)
 /* The least a kernel can say: no capacities, driver, nodes, sysctl, `online`. */
 static void bare(void **state)
 {
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo;
 
-	machine_cpu_file(m, "present", "0-1\n");
+	sysfs_tree_cpu_file(m, "present", "0-1\n");
 	topo = read_machine(m);
 	assert_int_equal(topo->n_cpus, 2);
 	assert_int_equal(topo->n_possible, 2);
@@ -254,14 +254,14 @@ static void bare(void **state)
 /* Equal capacities other than 1024 are one class as well. */
 static void symmetric(void **state)
 {
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo;
 
-	machine_cpus(m, "0-3\n");
-	machine_cpu_file(m, "cpuidle/current_driver", "none\n");
-	machine_file(m, "/proc/sys/kernel/timer_migration", "0\n");
+	sysfs_tree_cpus(m, "0-3\n");
+	sysfs_tree_cpu_file(m, "cpuidle/current_driver", "none\n");
+	sysfs_tree_file(m, "/proc/sys/kernel/timer_migration", "0\n");
 	for (unsigned int cpu = 0; cpu < 4; cpu++)
-		machine_capacity(m, cpu, 512);
+		sysfs_tree_capacity(m, cpu, 512);
 	topo = read_machine(m);
 	assert_int_equal(topo->n_classes, 1);
 	check_class(topo, 0, "all", 512, "0-3");
@@ -275,23 +275,23 @@ static void symmetric(void **state)
 static void sparse(void **state)
 {
 	static const unsigned int numbers[] = {0, 2, 17, 18, 300, 4095};
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo;
 
-	machine_cpu_file(m, "possible", "0-4199\n");
-	machine_cpu_file(m, "present", "0,2,17-18,300,4095\n");
-	machine_cpu_file(m, "online", "0,2,18,4095\n");
-	machine_cpu_file(m, "isolated", "2,300-4095\n");
-	machine_cpu_file(m, "nohz_full", "18\n");
-	machine_cpu_file(m, "cpuidle/current_driver", "acpi_idle\n");
-	machine_cpu_file(m, "cpuidle/current_governor", "ladder\n");
-	machine_file(m, "/sys/devices/system/node/node1/cpulist", "0,2,18\n");
-	machine_cpu_file(m, "cpu300/node7/dummy", "");
-	machine_cpu_file(m, "cpu300/nodexyz/dummy", "");
+	sysfs_tree_cpu_file(m, "possible", "0-4199\n");
+	sysfs_tree_cpu_file(m, "present", "0,2,17-18,300,4095\n");
+	sysfs_tree_cpu_file(m, "online", "0,2,18,4095\n");
+	sysfs_tree_cpu_file(m, "isolated", "2,300-4095\n");
+	sysfs_tree_cpu_file(m, "nohz_full", "18\n");
+	sysfs_tree_cpu_file(m, "cpuidle/current_driver", "acpi_idle\n");
+	sysfs_tree_cpu_file(m, "cpuidle/current_governor", "ladder\n");
+	sysfs_tree_file(m, "/sys/devices/system/node/node1/cpulist", "0,2,18\n");
+	sysfs_tree_cpu_file(m, "cpu300/node7/dummy", "");
+	sysfs_tree_cpu_file(m, "cpu300/nodexyz/dummy", "");
 	for (size_t i = 0; i < COUNT(numbers); i++) {
-		machine_capacity(m, numbers[i], 1024);
+		sysfs_tree_capacity(m, numbers[i], 1024);
 		if (numbers[i] != 17 && numbers[i] != 300)
-			machine_state(m, numbers[i], 0, "POLL", 0, 0, 0);
+			sysfs_tree_state(m, numbers[i], 0, "POLL", 0, 0, 0);
 	}
 	topo = read_machine(m);
 	assert_int_equal(topo->n_cpus, COUNT(numbers));
@@ -321,14 +321,14 @@ static void sparse(void **state)
 
 static void many(void **state)
 {
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo;
 
-	machine_cpus(m, "0-1023\n");
+	sysfs_tree_cpus(m, "0-1023\n");
 	for (unsigned int cpu = 0; cpu < 1024; cpu++) {
-		machine_capacity(m, cpu, cpu % 2 ? 1024 : 512);
+		sysfs_tree_capacity(m, cpu, cpu % 2 ? 1024 : 512);
 		if (cpu % 64 == 0)
-			machine_state(m, cpu, 0, "WFI", 1, 1, 0);
+			sysfs_tree_state(m, cpu, 0, "WFI", 1, 1, 0);
 	}
 	topo = read_machine(m);
 	assert_int_equal(topo->n_cpus, 1024);
@@ -348,26 +348,26 @@ static void many(void **state)
 static void offline_capacity(void **state)
 {
 	static const unsigned int caps[] = {442, 0, 0, 0, 800, 1024, 1024, 0};
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo;
 	char path[64];
 
-	machine_cpus(m, "0-7\n");
-	machine_cpu_file(m, "online", "0,4-6\n");
+	sysfs_tree_cpus(m, "0-7\n");
+	sysfs_tree_cpu_file(m, "online", "0,4-6\n");
 	for (unsigned int cpu = 0; cpu < 8; cpu++) {
 		snprintf(path, sizeof(path), "cpu%u/of_node/capacity-dmips-mhz", cpu);
 		if (cpu != 3)
-			machine_cpu_file(m, path,
-					 cpu == 0 || cpu == 2	? "abcd"
-					 : cpu == 6 || cpu == 7 ? "efgh"
-								: "ijkl");
+			sysfs_tree_cpu_file(m, path,
+					    cpu == 0 || cpu == 2   ? "abcd"
+					    : cpu == 6 || cpu == 7 ? "efgh"
+								   : "ijkl");
 		if (caps[cpu])
-			machine_capacity(m, cpu, caps[cpu]);
+			sysfs_tree_capacity(m, cpu, caps[cpu]);
 	}
-	machine_cpu_file(m, "cpufreq/policy0/related_cpus", "0 2 7\n");
-	machine_cpu_file(m, "cpufreq/policy1/related_cpus", "1 4\n");
-	machine_cpu_file(m, "cpufreq/policy3/related_cpus", "3\n");
-	machine_cpu_file(m, "cpufreq/policy5/related_cpus", "?\n");
+	sysfs_tree_cpu_file(m, "cpufreq/policy0/related_cpus", "0 2 7\n");
+	sysfs_tree_cpu_file(m, "cpufreq/policy1/related_cpus", "1 4\n");
+	sysfs_tree_cpu_file(m, "cpufreq/policy3/related_cpus", "3\n");
+	sysfs_tree_cpu_file(m, "cpufreq/policy5/related_cpus", "?\n");
 	topo = read_machine(m);
 	assert_int_equal(topo->n_classes, 3);
 	check_class(topo, 0, "LITTLE", 442, "0,2");
@@ -375,8 +375,8 @@ static void offline_capacity(void **state)
 	check_class(topo, 2, "big", 1024, "3,5-7");
 	tmigr_topology_free(topo);
 	/* a short value is none, and a policy of CPUs that differ says nothing */
-	machine_cpu_file(m, "cpu2/of_node/capacity-dmips-mhz", "abc");
-	machine_cpu_file(m, "cpufreq/policy0/related_cpus", "0 2 4\n");
+	sysfs_tree_cpu_file(m, "cpu2/of_node/capacity-dmips-mhz", "abc");
+	sysfs_tree_cpu_file(m, "cpufreq/policy0/related_cpus", "0 2 4\n");
 	topo = read_machine(m);
 	check_class(topo, 0, "LITTLE", 442, "0");
 	check_class(topo, 2, "big", 1024, "2-3,5-7");
@@ -386,21 +386,21 @@ static void offline_capacity(void **state)
 /* The kernel's own maximum is ten; names may be anything. */
 static void states(void **state)
 {
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo;
 	char name[16];
 
-	machine_cpus(m, "0-1\n");
+	sysfs_tree_cpus(m, "0-1\n");
 	for (unsigned int k = 0; k < 12; k++) {
 		snprintf(name, sizeof(name), "C%u", k);
-		machine_state(m, 0, k, name, k, 10 * k, k % 2);
+		sysfs_tree_state(m, 0, k, name, k, 10 * k, k % 2);
 	}
-	machine_state(m, 1, 0, "ACPI FFH\tM\xc3\xa9", UINT32_MAX, 0, 0);
-	machine_state(m, 1, 1, "", 5, 6, 0);
-	machine_cpu_file(m, "cpu1/cpuidle/state1/latency", "five\n");
-	machine_cpu_file(m, "cpu1/cpuidle/state1/residency", "18446744073709551615\n");
-	machine_cpu_file(m, "cpu1/cpuidle/state2/name",
-			 "a-name-that-is-much-longer-than-the-kernel-has\n");
+	sysfs_tree_state(m, 1, 0, "ACPI FFH\tM\xc3\xa9", UINT32_MAX, 0, 0);
+	sysfs_tree_state(m, 1, 1, "", 5, 6, 0);
+	sysfs_tree_cpu_file(m, "cpu1/cpuidle/state1/latency", "five\n");
+	sysfs_tree_cpu_file(m, "cpu1/cpuidle/state1/residency", "18446744073709551615\n");
+	sysfs_tree_cpu_file(m, "cpu1/cpuidle/state2/name",
+			    "a-name-that-is-much-longer-than-the-kernel-has\n");
 	topo = read_machine(m);
 	assert_int_equal(topo->cpus[0].n_states, TMIGR_STATES);
 	for (unsigned int k = 0; k < TMIGR_STATES; k++) {
@@ -417,14 +417,14 @@ static void states(void **state)
 
 static void no_machine(void **state)
 {
-	struct machine *m = *state;
-	struct machine nowhere = {"/nonexistent"};
+	struct sysfs_tree *m = *state;
+	struct sysfs_tree nowhere = {"/nonexistent"};
 	char *long_root = malloc(8000);
 	struct tmigr_topology *topo;
 
 	refuse_with(&nowhere, NULL, 0, -ENODATA, "/nonexistent/sys/devices/system/cpu/present");
 	refuse_with(m, NULL, 0, -ENODATA, "present");
-	machine_cpus(m, "\n");
+	sysfs_tree_cpus(m, "\n");
 	refuse_with(m, NULL, 0, -ENODATA, "present");
 	assert_non_null(long_root);
 	memset(long_root, 'x', 7999);
@@ -451,21 +451,21 @@ static void garbage(void **state)
 		{"cpu5/cpu_capacity", "4294967296\n", "cpu5/cpu_capacity"},
 		{"../node/node3/cpulist", "zero\n", "node3/cpulist"},
 	};
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo;
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		machine_4_4(m);
-		machine_cpu_file(m, cases[i].path, cases[i].text);
+		sysfs_tree_4_4(m);
+		sysfs_tree_cpu_file(m, cases[i].path, cases[i].text);
 		refuse_with(m, NULL, 0, -EINVAL, cases[i].says);
-		/* put right again by machine_4_4() in the next round */
+		/* put right again by sysfs_tree_4_4() in the next round */
 	}
-	machine_4_4(m);
+	sysfs_tree_4_4(m);
 	/* Descriptions may be odd; the machine is still read. */
-	machine_cpu_file(m, "cpu0/topology/cluster_id", "?\n");
-	machine_cpu_file(m, "cpu1/topology/cluster_id", "-1\n");
-	machine_cpu_file(m, "cpuidle/current_driver", "\n");
-	machine_file(m, "/proc/sys/kernel/timer_migration", "2\n");
+	sysfs_tree_cpu_file(m, "cpu0/topology/cluster_id", "?\n");
+	sysfs_tree_cpu_file(m, "cpu1/topology/cluster_id", "-1\n");
+	sysfs_tree_cpu_file(m, "cpuidle/current_driver", "\n");
+	sysfs_tree_file(m, "/proc/sys/kernel/timer_migration", "2\n");
 	topo = read_machine(m);
 	assert_int_equal(topo->cpus[0].cluster, -1);
 	assert_int_equal(topo->cpus[1].cluster, -1);
@@ -479,10 +479,10 @@ static void garbage(void **state)
 
 static void overrides_valid(void **state)
 {
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo;
 
-	machine_4_4(m);
+	sysfs_tree_4_4(m);
 	/* a new class in the middle: the order among equals is by CPU */
 	topo = read_with(m, (const char *const[]){"prime=7"}, 1);
 	assert_int_equal(topo->n_classes, 3);
@@ -535,9 +535,9 @@ static void overrides_refused(void **state)
 		{"a=0", "a=0", "CPU 0 is in another"},
 		{"a=0", "b", "NAME=CPULIST"},
 	};
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 
-	machine_4_4(m);
+	sysfs_tree_4_4(m);
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const char *const overrides[] = {cases[i].first, cases[i].second};
 		struct tmigr_topology *topo = NULL;

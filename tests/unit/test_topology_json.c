@@ -11,29 +11,29 @@
 
 #include <cmocka.h>
 
-#include "../lib/machine.h"
+#include "../lib/sysfs_tree.h"
 #include "tmigr/topology.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static int setup(void **state)
 {
-	struct machine *m = calloc(1, sizeof(*m));
+	struct sysfs_tree *m = calloc(1, sizeof(*m));
 
 	assert_non_null(m);
-	machine_new(m);
+	sysfs_tree_new(m);
 	*state = m;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	machine_remove(*state);
+	sysfs_tree_remove(*state);
 	free(*state);
 	return 0;
 }
 
-static struct tmigr_topology *read_machine(const struct machine *m)
+static struct tmigr_topology *read_machine(const struct sysfs_tree *m)
 {
 	struct tmigr_topology *topo = NULL;
 	struct tmigr_err err = {""};
@@ -111,11 +111,11 @@ static void refused(void **state)
 		{"states", "{\"residency_us\": 1.5}"},
 		{"states", "{\"disabled\": 0}"},
 	};
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo;
 	json_t *good;
 
-	machine_4_4(m);
+	sysfs_tree_4_4(m);
 	topo = read_machine(m);
 	good = tmigr_topology_to_json(topo);
 	assert_non_null(good);
@@ -148,13 +148,13 @@ static void refused(void **state)
 /* Consistent in itself, but with the classes from high to low. */
 static void class_order(void **state)
 {
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo, *back = NULL;
 	struct tmigr_class first;
 	struct tmigr_err err;
 	json_t *json;
 
-	machine_4_4(m);
+	sysfs_tree_4_4(m);
 	topo = read_machine(m);
 	first = topo->classes[0];
 	topo->classes[0] = topo->classes[1];
@@ -173,14 +173,14 @@ static void class_order(void **state)
 /* No key may be missing, and nothing but an object is one. */
 static void incomplete(void **state)
 {
-	struct machine *m = *state;
+	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo, *back = NULL;
 	json_t *good, *array;
 	const char *key;
 	json_t *value;
 	size_t n = 0;
 
-	machine_4_4(m);
+	sysfs_tree_4_4(m);
 	topo = read_machine(m);
 	good = tmigr_topology_to_json(topo);
 	assert_non_null(good);

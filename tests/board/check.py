@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""check [--board NAME...|all] [--kernel SERIES|IMAGE...|all] [--keep DIRECTORY]
+
+Boots each board with each kernel, runs the static tmigr there (guest/session.sh)
+and checks what it said. Speaks TAP. --keep: what the guests left, for a look.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+import judge
+import machine
+import packages
+from boards import BOARDS
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+SERIES = ("6.12", "6.16", "6.18", "6.19", "7.0", "7.1", "7.2", "7.3")
+WINDOWS = ("idle", "all", "pin", "hotplug")
+
+
+class Tap:
+    """Test lines on standard output."""
+
+    def __init__(self):
+        self.n = self.failed = 0
+
+    def _line(self, word, text):
+        self.n += 1
+        print(f"{word} {self.n} - {text}", flush=True)
+
+    def ok(self, name, problems=()):
+        """A test; `problems` says what is wrong, nothing when it passed."""
+        problems = list(problems)
+        self.failed += bool(problems)
+        self._line("not ok" if problems else "ok", name)
+        for p in problems[:10]:
+            self.note(p)
+        if len(problems) > 10:
+            self.note(f"and {len(problems) - 10} more")
+
+    def skip(self, name, why):
+        self._line("ok", f"{name} # SKIP {why}")
+
+    @staticmethod
+    def note(text):
+        for line in str(text).splitlines():
+            print(f"# {line}")
+
+
+def tool(arch):
+    """The static tmigr for an architecture, built if need be."""
+    if arch == "arm64":
+        machine.need(machine.CROSS_CC[arch], "gcc-aarch64-linux-gnu")
+        argv, place = ["make", "static", "ARCH=arm64"], "build/static-arm64/tmigr"
+    else:
+        argv, place = ["make", "static"], "build/static/tmigr"
+    done = subprocess.run(argv, cwd=TREE, text=True, capture_output=True)
+    if done.returncode:
+        raise packages.Unavailable(f"{' '.join(argv)} failed: {done.stderr.strip()[-300:]}")
+    return (TREE / place).read_bytes()
+
+
+def image_of(kernel, arch):
+    """(label, path) of a kernel named by its series or by a path."""
+    path = pathlib.Path(kernel)
+    if path.is_file():
+        return path.name.split(".Image")[0], path
+    version, path = packages.kernel(kernel, arch)
+    return version, path
+
+
+def says(out, name, wanted=b"0"):
+    """Problems when a command's status is not the one wanted."""
+    got = out.get(f"{name}.rc", b"missing").strip()
+    if got != wanted:
+        yield f"exit status {got.decode()}, not {wanted.decode()}"
+        for kind in ("err", "text"):
+            yield from out.get(f"{name}.{kind}", b"").decode(errors="replace").splitlines()[:5]
+
+
+def check_tree(tap, name, out):
+    """The live tree against the boot's connect events."""
+    for when in ("tree", "tree-late"):
+        tree = json.loads(out[f"{when}.json"])
+        live = judge.hierarchy_of_tree(tree)
+        boot = judge.hierarchy_of_boot(out["boot-trace.txt"].decode())
+        tap.ok(f"{name} {when}: the hierarchy of the boot's connect events",
+               [] if live == boot else [f"tree: {live}", f"boot: {boot}"])
+        seen, of = tree["cpus_seen"], tree["cpus_expected"]
+        tap.ok(f"{name} {when}: every CPU is known", [] if seen == of else [f"{seen} of {of}"])
+
+
+def same_text(out, window):
+    for again in ("again", "replay"):
+        if out.get(f"{window}.{again}") != out[f"{window}.text"]:
+            yield f"`tmigr report` ({again}) prints something else than `tmigr run`"
+
+
+def check_window(tap, name, window, out):
+    """One run of tmigr against itself, sysfs and the capture."""
+    tap.ok(f"{name}: tmigr run", says(out, window))
+    if f"{window}/report.json" not in out:
+        return None
+    report = json.loads(out[f"{window}/report.json"])
+    tap.ok(f"{name}: sums are exact, nothing is unknown, nothing lost", judge.sums(report))
+    tap.ok(f"{name}: reported again, the same bytes", same_text(out, window))
+    seen, whole = judge.windows_of(report, out[f"{window}.trace"].decode(),
+                                   out["boot-trace.txt"].decode())
+    tap.ok(f"{name}: the capture's own order of words is without contradiction",
+           [f"{n} {what}" for n, what in zip(seen.order_counts, ("odd", "breaks")) if n])
+    tap.ok(f"{name}: residency is the capture's", judge.but_turns(judge.residency(report, seen)))
+    if window != "hotplug":  # an offline CPU's counters start anew
+        before, after = (judge.Sysfs(out[f"{window}.{x}"].decode()) for x in ("before", "after"))
+        tap.ok(f"{name}: residency is sysfs's",
+               judge.but_turns(judge.sysfs(report, whole, before, after)))
+    tap.ok(f"{name}: remote expiries are the capture's", judge.remote(report, seen))
+    tap.ok(f"{name}: holders are the capture's", judge.but_turns(judge.holders(report, seen)))
+    if window == "hotplug":
+        check_hotplug(tap, name, report, whole)
+    tap.note(report["answer"]["text"])
+    return report
+
+
+def check_hotplug(tap, name, report, whole):
+    """The last CPU, and no other, was offline from when it left the hierarchy to its return."""
+    last = report["cpus"][-1]
+    problems = [f"CPU {c['cpu']} was never offline" for c in report["cpus"][:-1] if c["offline_ns"]]
+    moves = [e.t for e in whole.events if e.name in judge.HOTPLUG and e.f["cpu"] == last["cpu"]]
+    if len(moves) != 2 or not report["start_ns"] < moves[0] < moves[1] < whole.end:
+        problems.append(f"the capture does not have it leave and return in the window: {moves}")
+    elif abs(last["offline_ns"] - (moves[1] - moves[0])) > judge.TURN_NS:
+        problems.append(f"{last['offline_ns']} ns offline, by the capture {moves[1] - moves[0]} ns")
+    tap.ok(f"{name}: the CPU that was taken off was offline, as long as it was away", problems)
+
+
+def observer(tap, name, out, report):
+    """How an idle machine's other CPUs differ with tmigr on them. Printed: how often they wake up
+    by themselves differs from window to window."""
+    keeper = report["observer"]["housekeeping_cpu"]
+    before, after = (judge.Sysfs(out[f"bare-idle.{x}"].decode()) for x in ("before", "after"))
+    seconds = (after.read_ns[0] - before.read_ns[0]) / 1e9
+    without = sum(v["usage"] - before.states[k]["usage"] for k, v in after.states.items()
+                  if k[0] != keeper) / seconds
+    beside = sum(s["entries"] for c in report["cpus"] if c["cpu"] != keeper for s in c["states"])
+    beside /= report["window_ns"] / 1e9
+    tap.note(f"{name}: idle entries a second of all CPUs but {keeper}: {without:.1f} without tmigr, "
+             f"{beside:.1f} with it")
+
+
+def check(tap, board, kernel, keep):
+    name = f"{board.name} {kernel}"
+    try:
+        label, image = image_of(kernel, board.arch)
+        name = f"{board.name} {label}"
+        files = {"bin/tmigr": tool(board.arch)}
+        session = (machine.HERE / "guest" / "session.sh").read_text()
+        out = machine.run(board, image, session, files, timeout_s=400)
+    except packages.Unavailable as e:
+        return tap.skip(name, e)
+    except machine.BootFailed as e:
+        return tap.ok(name, [str(e)])
+    if keep:
+        for path, body in out.items():
+            place = pathlib.Path(keep) / name.replace(" ", "-") / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(body)
+    tap.note(f"kernel {out['release'].decode().strip()}, {out['version'].decode().splitlines()[0]}")
+    tap.ok(f"{name} doctor", says(out, "doctor"))
+    tap.ok(f"{name} tree", says(out, "tree"))
+    if not any(says(out, "tree")):
+        check_tree(tap, name, out)
+    reports = {w: check_window(tap, f"{name} {w}", w, out) for w in WINDOWS}
+    if reports["idle"]:
+        observer(tap, name, out, reports["idle"])
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--board", nargs="+", default=["rk3576"])
+    parser.add_argument("--kernel", nargs="+", default=["6.12", "7.3"])
+    parser.add_argument("--keep")
+    args = parser.parse_args()
+    names = list(BOARDS) if args.board == ["all"] else args.board
+    kernels = SERIES if args.kernel == ["all"] else args.kernel
+    unknown = [n for n in names if n not in BOARDS]
+    if unknown:
+        sys.exit(f"check: no board {unknown[0]}; there are {', '.join(BOARDS)}")
+    tap = Tap()
+    for n in names:
+        for kernel in kernels:
+            check(tap, BOARDS[n], kernel, args.keep)
+    print(f"1..{tap.n}")
+    sys.exit(tap.failed > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * tmwork: what the boards' tests run in the guest.
+ *
+ *   tmwork hr|wheel PERIOD_US SECONDS CPU...   a sleeper pinned to each CPU
+ *   tmwork sysfs                               the idle counters of every CPU
+ *
+ * hr sleeps on an hrtimer, which stays on its CPU; wheel waits on a socket with
+ * a receive timeout: a timer-wheel timer without a CPU of its own, which is what
+ * the timer migration hierarchy is about.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CPU_DIR "/sys/devices/system/cpu"
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static void die(const char *what)
+{
+	fprintf(stderr, "tmwork: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void pin(int cpu)
+{
+	size_t size = CPU_ALLOC_SIZE(cpu + 1);
+	cpu_set_t *set = CPU_ALLOC(cpu + 1);
+
+	CPU_ZERO_S(size, set);
+	CPU_SET_S(cpu, size, set);
+	if (sched_setaffinity(0, size, set))
+		die("sched_setaffinity");
+	CPU_FREE(set);
+}
+
+static int socket_with_timeout(unsigned long us)
+{
+	struct timeval tv = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair))
+		die("socketpair");
+	if (setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)))
+		die("SO_RCVTIMEO");
+	return pair[0];
+}
+
+static void sleeper(bool wheel, unsigned long us, uint64_t end_ns, int cpu)
+{
+	struct timespec ts = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+	unsigned long n = 0;
+	int fd = -1;
+	char c;
+
+	pin(cpu);
+	prctl(PR_SET_TIMERSLACK, 1);
+	if (wheel)
+		fd = socket_with_timeout(us);
+	for (; now_ns() < end_ns; n++) {
+		if (wheel)
+			(void)!recv(fd, &c, 1, 0);
+		else
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+	}
+	printf("cpu%d %lu\n", cpu, n);
+	fflush(stdout);
+	_exit(0);
+}
+
+static int run_sleepers(int argc, char **argv)
+{
+	bool wheel = !strcmp(argv[1], "wheel");
+	unsigned long us = strtoul(argv[2], NULL, 10);
+	uint64_t end_ns = now_ns() + (uint64_t)(strtod(argv[3], NULL) * 1e9);
+	int failed = 0, status;
+
+	for (int i = 4; i < argc; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (!pid)
+			sleeper(wheel, us, end_ns, atoi(argv[i]));
+	}
+	while (wait(&status) > 0)
+		failed |= status;
+	return failed ? 1 : 0;
+}
+
+static void print_file(const char *path, const char *shown)
+{
+	char buf[256];
+	int fd = open(path, O_RDONLY);
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	n = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	if (n > 0)
+		printf("%s:%.*s\n", shown, (int)strcspn((buf[n] = 0, buf), "\n"), buf);
+}
+
+/* A CPU's counters are read next to each other, with the time at which: the less
+ * time between them, the better they agree. */
+static void print_cpu(int cpu)
+{
+	static const char *const files[] = {"usage", "time",	"rejected",  "above",  "below",
+					    "name",  "latency", "residency", "disable"};
+	char path[256], shown[128];
+
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpu_capacity", cpu);
+	snprintf(shown, sizeof(shown), "cpu%d/cpu_capacity", cpu);
+	print_file(path, shown);
+	printf("cpu%d/mono_ns:%llu\n", cpu, (unsigned long long)now_ns());
+	for (int state = 0; state < 10; state++) {
+		for (size_t f = 0; f < sizeof(files) / sizeof(*files); f++) {
+			snprintf(shown, sizeof(shown), "cpu%d/cpuidle/state%d/%s", cpu, state,
+				 files[f]);
+			snprintf(path, sizeof(path), CPU_DIR "/%s", shown);
+			print_file(path, shown);
+		}
+	}
+}
+
+static int print_sysfs(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+
+	printf("# mono_ns %llu\n", (unsigned long long)now_ns());
+	for (int cpu = 0; cpu < n; cpu++)
+		print_cpu(cpu);
+	printf("# mono_ns %llu\n", (unsigned long long)now_ns());
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "sysfs"))
+		return print_sysfs();
+	if (argc >= 5 && (!strcmp(argv[1], "hr") || !strcmp(argv[1], "wheel")))
+		return run_sleepers(argc, argv);
+	fputs("usage: tmwork hr|wheel PERIOD_US SECONDS CPU... | tmwork sysfs\n", stderr);
+	return 2;
+}

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Real traces of boards, read twice: by the oracle of tests/oracle, which knows
+all events at once, and by the product's model, fed record by record. Same
+figures, to the ns, or the test fails."""
+
+import json
+import os
+import pathlib
+import random
+import sys
+import tempfile
+
+TESTS = pathlib.Path(os.environ.get('TMIGR_TESTS',
+                                    pathlib.Path(__file__).parent.parent))
+sys.path.insert(0, str(TESTS / 'oracle'))
+sys.dont_write_bytecode = True
+
+import compare  # noqa: E402
+import events  # noqa: E402
+import figures  # noqa: E402
+import hierarchy  # noqa: E402
+import order  # noqa: E402
+import records  # noqa: E402
+from tap import Tap  # noqa: E402
+
+FEED = pathlib.Path(os.environ['B']) / 'tests/programs/model-feed'
+tap = Tap()
+
+
+def cpu_list(text):
+    for part in text.split(','):
+        a, _, b = part.partition('-')
+        yield from range(int(a), int(b or a) + 1)
+
+
+class Capture:
+    """A folder: trace.txt.gz, boot-trace.txt, meta.json."""
+
+    def __init__(self, folder):
+        self.name = folder.name
+        meta = json.loads((folder / 'meta.json').read_text())
+        self.events = events.read(folder / 'trace.txt.gz')
+        self.hier = hierarchy.Hierarchy()
+        if (folder / 'boot-trace.txt').exists():
+            self.hier.learn(events.read(folder / 'boot-trace.txt'))
+        self.hier.learn(self.events)
+        self.states = [(s['name'], s['latency_us'], s['residency_us'])
+                       for s in meta['states']]
+        self.classes = {cpu: (name, meta['capacity'][cpu])
+                        for name, cpus in meta['classes'].items()
+                        for cpu in cpu_list(cpus)}
+
+    def window(self, start=None, end=None, evs=None):
+        evs = self.events if evs is None else evs
+        times = [e.t for e in evs]
+        return figures.Window(evs, self.hier, self.classes,
+                              min(times) if start is None else start,
+                              max(times) if end is None else end)
+
+    def feed(self, window, evs=None):
+        with tempfile.TemporaryDirectory() as root:
+            records.make_sysfs(root, {c: cap for c, (_, cap)
+                                      in self.classes.items()}, self.states)
+            evs = self.events if evs is None else evs
+            return records.feed(FEED, root, records.lines(window, evs))
+
+
+def same_answer(cap):
+    """Whole trace, and a part of it that begins and ends nowhere special."""
+    whole = cap.window()
+    odd, breaks, moved = whole.order_counts
+    tap.ok(breaks == 0 and odd == 0, f'{cap.name}: the words have an order',
+           [f'{breaks} words that cannot follow, {odd} odd migrators'])
+    tap.note(f'{moved} updates are not where the trace has them')
+    span = whole.end - whole.start
+    part = cap.window(whole.start + span // 4 + 1234567,
+                      whole.end - span // 4 - 7654321)
+    answer = cap.feed(whole)
+    diff = compare.differences(whole, answer)
+    tap.ok(not diff, f'{cap.name}: oracle and model agree, whole', diff)
+    diff = compare.differences(part, cap.feed(part))
+    tap.ok(not diff, f'{cap.name}: oracle and model agree, part', diff)
+    by_cpu = sorted(cap.events, key=lambda e: (-e.cpu, e.order))
+    tap.ok(cap.feed(whole, by_cpu) == answer,
+           f'{cap.name}: one CPU after the other gives the same answer')
+    return whole, answer
+
+
+def split_or_not(cap, window):
+    """What is known about these two kernels, which differ in one thing."""
+    roots = window.roots()
+    span = window.end - window.start
+    crossing = sum(n for (by, of), (n, _) in window.remote().items()
+                   if cap.classes[by] != cap.classes[of])
+    if 'split' in cap.name:
+        tap.same([{cap.classes[c][0] for c in r['cpus']} for r in roots],
+                 [{'LITTLE'}, {'big'}], f'{cap.name}: one root a class')
+        tap.same(crossing, 0, f'{cap.name}: no remote expiry across classes')
+        tap.same([set(window.classes_held(r)) for r in roots],
+                 [{'LITTLE'}, {'big'}], f'{cap.name}: each holds its own')
+    else:
+        tap.same(len(roots), 1, f'{cap.name}: one root')
+        held, avoidable = window.classes_held(roots[0]).get('big', (0, 0))
+        tap.ok(held * 10 > span, f'{cap.name}: a big CPU holds the migrator',
+               [f'big {held} ns of {span}'])
+        tap.ok(0 < avoidable < held, f'{cap.name}: part of it was avoidable')
+        tap.ok(crossing > 0, f'{cap.name}: remote expiries across classes')
+
+
+def lost_update(cap, window):
+    """One group update less: the model says that it misses one."""
+    order_ = max(window.updates.values(), key=len)
+    victim = order_[len(order_) // 2].e
+    answer = cap.feed(window, [e for e in cap.events if e is not victim])
+    tap.same(answer['lost_updates'], 1, f'{cap.name}: a lost update is told')
+    tap.ok(compare.differences(window, answer),
+           f'{cap.name}: and the comparison sees it')
+
+
+def late_records(cap, window, seed):
+    """Stamps of some updates put off, as if their CPU had been held up between
+    the update and its record: the words' order must come out as it was."""
+    rng = random.Random(seed)
+    by_cpu, late = {}, 0
+    want = {g: [id(u.e) for u in us] for g, us in window.updates.items()}
+    for e in cap.events:
+        by_cpu.setdefault(e.cpu, []).append(e)
+    for evs in by_cpu.values():
+        for e, after in zip(evs, evs[1:]):
+            if e.name in hierarchy.GROUP_SET and rng.random() < .1:
+                t = min(e.t + rng.randrange(500_000), after.t)
+                late += t > e.t
+                e.t = t
+    shuffled = sorted(cap.events, key=lambda e: e.t)
+    for i, e in enumerate(shuffled):
+        e.order = i
+    got, (odd, breaks, moved) = order.groups(shuffled)
+    tap.ok(late and {g: [id(u.e) for u in us] for g, us in got.items()} == want
+           and not odd and not breaks,
+           f'{cap.name}: the order is rebuilt from records that came late')
+    tap.note(f'{late} put off, {moved} out of place')
+    span = window.end - window.start
+    for start, end in ((window.start, window.end),
+                       (window.start + span // 3, window.end - span // 3)):
+        late_window = cap.window(start, end, shuffled)
+        diff = compare.differences(late_window, cap.feed(late_window, shuffled))
+        tap.ok(not diff, f'{cap.name}: oracle and model agree on them', diff)
+    return moved
+
+
+def main():
+    folders = sorted(p.parent for p in
+                     (TESTS / 'fixtures/captures').glob('*/meta.json'))
+    tap.ok(folders, 'there are captures')
+    moved = 0
+    for seed, folder in enumerate(folders):
+        cap = Capture(folder)
+        window, _ = same_answer(cap)
+        if cap.name.endswith(('-split-all', '-unaware-all')):
+            split_or_not(cap, window)
+        lost_update(cap, window)
+        moved += late_records(cap, window, seed)
+    tap.ok(moved, 'late records did get out of place')
+    tap.done()
+
+
+main()
