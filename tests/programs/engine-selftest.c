@@ -335,6 +335,29 @@ static void test_nothing_left(const struct tmigr_topology *topo)
 	tap_ok(!ret && n > 0 && left == 0, "closed while running: no program is left of %zu", n);
 }
 
+/* This kernel's verifier takes the programs in every configuration, also those of
+ * other kernels.  (A raw_tp program's tracepoint is looked for at attach.) */
+static void test_configurations(void)
+{
+	for (unsigned int bits = 0; bits < 16; bits++) {
+		struct tmigr_bpf *skel = tmigr_bpf__open();
+		int ret = -1;
+
+		if (skel) {
+			skel->rodata->cfg_timeline = bits & 1;
+			skel->rodata->cfg_tmigr = bits & 2;
+			skel->rodata->cfg_connect_cpu_arg = bits >> 2 & 1;
+			skel->rodata->cfg_connect_child_arg = bits >> 3 & 1;
+			/* These need CONFIG_KALLSYMS_ALL. */
+			bpf_program__set_autoload(skel->progs.snap_tmc_ksym, false);
+			bpf_program__set_autoload(skel->progs.snap_rq_ksym, false);
+			ret = tmigr_bpf__load(skel);
+		}
+		tap_ok(ret == 0, "configuration %x: accepted", bits);
+		tmigr_bpf__destroy(skel);
+	}
+}
+
 static int count_sink(void *arg, const struct tmigr_rec *recs, size_t n)
 {
 	size_t *nodes = arg;
@@ -409,11 +432,13 @@ static void test_misuse(const struct tmigr_topology *topo)
 }
 
 /* True, with a line to print, where the engine cannot run. */
-static bool cannot_run(const struct tmigr_topology *topo, struct tmigr_err *err)
+static bool cannot_run(const struct tmigr_topology *topo, bool *ret_has_tmigr,
+		       struct tmigr_err *err)
 {
 	struct tmigr_live *live = NULL;
 	int ret = tmigr_live_open(NULL, topo, &live, err);
 
+	*ret_has_tmigr = live && tmigr_live_has_tmigr(live);
 	tmigr_live_close(live);
 	return ret == -EPERM || ret == -ENOENT;
 }
@@ -422,6 +447,7 @@ int main(void)
 {
 	struct tmigr_topology *topo = NULL;
 	struct tmigr_err err = {""};
+	bool has_tmigr;
 	pid_t *load;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -429,7 +455,7 @@ int main(void)
 		printf("Bail out! %s\n", err.text);
 		return 1;
 	}
-	if (cannot_run(topo, &err)) {
+	if (cannot_run(topo, &has_tmigr, &err)) {
 		printf("1..0 # SKIP %s\n", err.text);
 		tmigr_topology_free(topo);
 		return 0;
@@ -444,6 +470,9 @@ int main(void)
 	test_snapshot(topo, true);
 	test_misuse(topo);
 	test_nothing_left(topo);
+	/* Without these structures in BTF the programs are not loadable. */
+	if (has_tmigr)
+		test_configurations();
 	engine_load_stop(topo, load);
 	tmigr_topology_free(topo);
 	return tap_done();
