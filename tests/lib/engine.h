@@ -39,4 +39,9 @@ bool engine_inside(const struct engine_run *run, __u64 t);
  * that the records give. */
 void engine_check_recomputed(const struct engine_run *run, const char *what);
 
+/* Time of CPU @i (topology index) by slot between @start_ns and @end_ns, by
+ * the records alone. */
+void engine_redo_times(const struct tmigr_topology *topo, const struct tmigr_rec_vec *recs,
+		       __u64 start_ns, __u64 end_ns, size_t i, __u64 *ret_time_ns);
+
 #endif
