@@ -46,7 +46,6 @@ struct tmigr_group {
 	atomic_t migr_state;
 	unsigned int level;
 	int numa_node;
-	unsigned int num_children;
 	__u8 groupmask;
 } CORE;
 
@@ -138,6 +137,17 @@ static __always_inline bool tmc_available(struct tmigr_cpu *tmc)
 	if (bpf_core_field_exists(old->online))
 		return BPF_CORE_READ(old, online);
 	return true;
+}
+
+/* Of the CPU's own first global timer; 0: not known. */
+static __always_inline __u64 tmc_expiry(struct tmigr_cpu *tmc)
+{
+	if (!bpf_core_field_exists(tmc->cpuevt.nextevt.expires) ||
+	    !bpf_core_field_exists(tmc->cpuevt.ignore))
+		return 0;
+	if (BPF_CORE_READ(tmc, cpuevt.ignore))
+		return 0x7fffffffffffffffULL; /* KTIME_MAX */
+	return BPF_CORE_READ(tmc, cpuevt.nextevt.expires);
 }
 
 static __always_inline __u8 group_mask(struct tmigr_group *group)

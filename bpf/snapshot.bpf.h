@@ -17,12 +17,13 @@ static __always_inline void snap_group(struct tmigr_snap_group *g, struct tmigr_
 {
 	g->group = (__u64)group;
 	g->parent = (__u64)BPF_CORE_READ(group, parent);
-	g->next_expiry = BPF_CORE_READ(group, next_expiry);
+	g->next_expiry = 0;
+	if (bpf_core_field_exists(group->next_expiry))
+		g->next_expiry = BPF_CORE_READ(group, next_expiry);
 	g->word = group_word(group);
 	g->node = group_node(group);
 	g->level = BPF_CORE_READ(group, level);
 	g->mask = group_mask(group);
-	g->num_children = BPF_CORE_READ(group, num_children);
 }
 
 static __always_inline void snap_tmc(struct tmigr_snap_cpu *s, struct tmigr_cpu *tmc, __u32 cpu)
@@ -40,11 +41,7 @@ static __always_inline void snap_tmc(struct tmigr_snap_cpu *s, struct tmigr_cpu 
 	s->idle = BPF_CORE_READ(tmc, idle);
 	s->available = tmc_available(tmc);
 	s->mask = tmc_mask(tmc);
-	s->next_expiry = 0;
-	if (bpf_core_field_exists(tmc->cpuevt.nextevt.expires))
-		s->next_expiry = BPF_CORE_READ(tmc, cpuevt.ignore)
-					 ? TMIGR_KTIME_MAX
-					 : BPF_CORE_READ(tmc, cpuevt.nextevt.expires);
+	s->next_expiry = tmc_expiry(tmc);
 	group = BPF_CORE_READ(tmc, tmgroup);
 	/* A CPU that was never online: cpuevt.cpu is 0, and it has no group.
 	 * The rest is for CPU 0, whose number alone confirms little. */
@@ -75,17 +72,19 @@ static __always_inline void snap_rq(struct tmigr_snap_cpu *s, struct rq *rq, __u
 
 	s->rq_valid = 0;
 	s->state_name[0] = 0;
-	if (!rq || (__u32)BPF_CORE_READ(rq, cpu) != cpu)
-		return;
-	s->rq_idle = BPF_CORE_READ(rq, curr) == BPF_CORE_READ(rq, idle);
-	if (bpf_core_field_exists(rq->idle_state))
-		state = BPF_CORE_READ(rq, idle_state);
-	if (state)
-		bpf_probe_read_kernel_str(s->state_name, sizeof(s->state_name), &state->name);
+	if (rq && (__u32)BPF_CORE_READ(rq, cpu) == cpu) {
+		s->rq_valid = 1;
+		s->rq_idle = BPF_CORE_READ(rq, curr) == BPF_CORE_READ(rq, idle);
+		if (bpf_core_field_exists(rq->idle_state))
+			state = BPF_CORE_READ(rq, idle_state);
+		if (state)
+			bpf_probe_read_kernel_str(s->state_name, sizeof(s->state_name),
+						  &state->name);
+	}
+	/* After the rest has been read, so that it vouches for it. */
 	barrier();
 	v = bpf_map_lookup_percpu_elem(&cpus, &zero, cpu);
 	s->quiet = v && !v->first_ns;
-	s->rq_valid = 1;
 }
 
 /* By the symbols' addresses; needs CONFIG_KALLSYMS_ALL.  Weak, so that a kernel
@@ -176,19 +175,15 @@ SEC("syscall")
 int snap_rq_ruler(struct tmigr_snap_args *args)
 {
 	struct tmigr_snap_cpu *s = snap_entry(args->cpu);
-	__u32 cpu = args->cpu, from;
+	__u32 cpu = args->cpu, from = args->known_cpu;
 	struct rq *rq = any_rq();
 
 	if (!s)
 		return 0;
-	if (rq) {
+	if (rq)
 		from = BPF_CORE_READ(rq, cpu);
-	} else {
-		if (!args->known_tmc || !args->rq_to_tmc)
-			return 0;
-		from = args->known_cpu;
+	else if (args->known_tmc && args->rq_to_tmc)
 		rq = (void *)(args->known_tmc - args->rq_to_tmc);
-	}
 	snap_rq(s, ruler(rq, from, cpu), cpu);
 	return 0;
 }

@@ -114,6 +114,10 @@ int tmigr_live_open(const struct tmigr_live_opts *opts, const struct tmigr_topol
 
 	if (!live)
 		return tmigr_fail(err, -ENOMEM, "no memory for the live engine");
+	if (!topo->n_cpus) {
+		free(live);
+		return tmigr_fail(err, -EINVAL, "a machine without CPUs");
+	}
 	if (opts)
 		live->opts = *opts;
 	live->topo = topo;

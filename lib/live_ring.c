@@ -65,18 +65,18 @@ static const __u32 *head_at(const struct tmigr_ring *ring, unsigned long pos)
 
 const struct tmigr_rec *tmigr_ring_peek(struct tmigr_ring *ring)
 {
-	unsigned long pos, end;
-	const __u32 *head;
-	__u32 len;
+	unsigned long end;
 
 	if (!ring->consumer)
 		return NULL;
 	end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 	for (;;) {
-		pos = *ring->consumer;
+		unsigned long pos = *ring->consumer;
+		const __u32 *head = head_at(ring, pos);
+		__u32 len;
+
 		if (pos >= end)
 			return NULL;
-		head = head_at(ring, pos);
 		len = __atomic_load_n(head, __ATOMIC_ACQUIRE);
 		if (len & BPF_RINGBUF_BUSY_BIT)
 			return NULL;

@@ -77,7 +77,7 @@ static unsigned char slot_by_name(const struct tmigr_topo_cpu *cpu, const char *
 		return slot;
 	for (unsigned int k = 0; k < cpu->n_states; k++) {
 		if (strncmp(cpu->states[k].name, name,
-			    sizeof(((struct tmigr_snap_cpu *)0)->state_name) - 1))
+			    sizeof(((struct tmigr_snap_cpu *)0)->state_name) - 1) != 0)
 			continue;
 		if (slot != TMIGR_SLOT_UNKNOWN)
 			return TMIGR_SLOT_UNKNOWN; /* two of that name */

@@ -89,7 +89,7 @@ struct residency {
 };
 
 /* The maps' figures of topology index @i, when there are any. */
-static const struct tmigr_totals_cpu *totals_cpu(const struct tmigr_report_input *in, size_t i)
+static const struct tmigr_totals_cpu *totals_cpu(const struct tmigr_report_source *in, size_t i)
 {
 	const struct tmigr_window_totals *t = in->totals;
 
@@ -98,10 +98,10 @@ static const struct tmigr_totals_cpu *totals_cpu(const struct tmigr_report_input
 	return &t->cpus[i];
 }
 
-static struct residency residency_of(const struct tmigr_report_input *in, size_t i)
+static struct residency residency_of(const struct tmigr_report_source *in, size_t i)
 {
 	const struct tmigr_totals_cpu *t = totals_cpu(in, i);
-	const struct tmigr_cpu_figures *f = &tmigr_model_result(in->model)->cpus[i];
+	const struct tmigr_cpu_figures *f = &in->res->cpus[i];
 
 	if (t)
 		return (struct residency){t->time_ns, t->entries, t->above, t->below, t->hist};
@@ -146,7 +146,7 @@ static json_t *build_states(const struct tmigr_topo_cpu *cpu, const struct resid
 	return tmigr_whole(states, bad);
 }
 
-static json_t *build_cpu(const struct tmigr_report_input *in, size_t i)
+static json_t *build_cpu(const struct tmigr_report_source *in, size_t i)
 {
 	const struct tmigr_topo_cpu *cpu = &in->topo->cpus[i];
 	struct residency r = residency_of(in, i);
@@ -164,7 +164,7 @@ static json_t *build_cpu(const struct tmigr_report_input *in, size_t i)
 	return tmigr_whole(c, bad);
 }
 
-static json_t *build_cpus(const struct tmigr_report_input *in)
+static json_t *build_cpus(const struct tmigr_report_source *in)
 {
 	json_t *cpus = json_array();
 	bool bad = !cpus;
@@ -177,7 +177,7 @@ static json_t *build_cpus(const struct tmigr_report_input *in)
 /* ---- remote expiry ---- */
 
 /* States of the executor that remote expiries ended, those that occurred. */
-static json_t *build_woke(const struct tmigr_report_input *in, unsigned int executor,
+static json_t *build_woke(const struct tmigr_report_source *in, unsigned int executor,
 			  const __u64 woke[TMIGR_SLOTS])
 {
 	int i = tmigr_topology_index(in->topo, executor);
@@ -204,7 +204,7 @@ static json_t *build_woke(const struct tmigr_report_input *in, unsigned int exec
 	return tmigr_whole(array, bad);
 }
 
-static json_t *build_pair(const struct tmigr_report_input *in, unsigned int executor,
+static json_t *build_pair(const struct tmigr_report_source *in, unsigned int executor,
 			  unsigned int target, __u64 count, const __u64 woke[TMIGR_SLOTS])
 {
 	json_t *p = json_object();
@@ -221,9 +221,9 @@ static json_t *build_pair(const struct tmigr_report_input *in, unsigned int exec
 	return tmigr_whole(p, bad);
 }
 
-static json_t *build_remote(const struct tmigr_report_input *in)
+static json_t *build_remote(const struct tmigr_report_source *in)
 {
-	const struct tmigr_result *res = tmigr_model_result(in->model);
+	const struct tmigr_result *res = in->res;
 	size_t n = in->totals ? in->totals->n_remote : res->n_remote;
 	json_t *array = json_array();
 	bool bad = !array;
@@ -247,9 +247,9 @@ static json_t *build_remote(const struct tmigr_report_input *in)
 
 /* ---- loss and cost ---- */
 
-static json_t *build_lost(const struct tmigr_report_input *in)
+static json_t *build_lost(const struct tmigr_report_source *in)
 {
-	const struct tmigr_result *res = tmigr_model_result(in->model);
+	const struct tmigr_result *res = in->res;
 	json_t *lost = json_object(), *cpus = json_array();
 	__u64 sum = 0;
 	bool bad = !lost || !cpus;
@@ -277,7 +277,7 @@ static json_t *known(bool is_known, __u64 v)
 	return is_known ? tmigr_json_u64(v) : json_null();
 }
 
-static json_t *build_observer(const struct tmigr_report_input *in)
+static json_t *build_observer(const struct tmigr_report_source *in)
 {
 	static const struct tmigr_observer none = {.housekeeping_cpu = -1};
 	const struct tmigr_observer *o = in->totals ? &in->totals->observer : &none;
@@ -290,19 +290,17 @@ static json_t *build_observer(const struct tmigr_report_input *in)
 	tmigr_put(obs, "cpu_ns", known(any, o->cpu_ns), &bad);
 	tmigr_put(obs, "wakeups", known(any, o->wakeups), &bad);
 	tmigr_put(obs, "housekeeping_cpu", known(pinned, (__u64)o->housekeeping_cpu), &bad);
-	tmigr_put(obs, "records",
-		  tmigr_json_u64(any ? o->records : tmigr_model_result(in->model)->records), &bad);
+	tmigr_put(obs, "records", tmigr_json_u64(any ? o->records : in->res->records), &bad);
 	tmigr_put(obs, "drains", known(any, o->drains), &bad);
 	return tmigr_whole(obs, bad);
 }
 
 /* ---- the whole ---- */
 
-static void put_figures(json_t *report, const struct tmigr_report_input *in,
-			const struct tmigr_hierarchy *h, bool *bad)
+static void put_figures(json_t *report, const struct tmigr_report_source *in, bool *bad)
 {
 	const struct tmigr_topology *topo = in->topo;
-	const struct tmigr_result *res = tmigr_model_result(in->model);
+	const struct tmigr_result *res = in->res;
 	bool sysctl = topo->timer_migration >= 0;
 
 	tmigr_put(report, "start_ns", tmigr_json_u64(res->start_ns), bad);
@@ -314,27 +312,23 @@ static void put_figures(json_t *report, const struct tmigr_report_input *in,
 	/* Its place is near the top; its value comes last. */
 	tmigr_put(report, "answer", json_null(), bad);
 	tmigr_put(report, "classes", build_classes(topo), bad);
-	tmigr_put(report, "roots", tmigr_report_roots(in, h), bad);
+	tmigr_put(report, "roots", tmigr_report_roots(in), bad);
 	tmigr_put(report, "remote", build_remote(in), bad);
 	tmigr_put(report, "cpus", build_cpus(in), bad);
-	tmigr_put(report, "hierarchy", tmigr_report_hierarchy(in, h), bad);
+	tmigr_put(report, "hierarchy", tmigr_report_hierarchy(in), bad);
 	tmigr_put(report, "lost", build_lost(in), bad);
 	tmigr_put(report, "observer", build_observer(in), bad);
 	if (!*bad)
 		tmigr_put(report, "answer", tmigr_report_answer(report), bad);
 }
 
-json_t *tmigr_report_build(const struct tmigr_report_input *in)
+json_t *tmigr_report_from(const struct tmigr_report_source *in)
 {
-	struct tmigr_hierarchy *h = NULL;
-	json_t *report, *value;
-	bool bad = false;
+	json_t *report = json_object(), *value;
+	bool bad = !report;
 	const char *key;
 	void *tmp;
 
-	if (tmigr_model_hierarchy(in->model, &h) < 0)
-		return NULL;
-	report = json_object();
 	tmigr_put(report, "schema", json_string("tmigr-report"), &bad);
 	tmigr_put(report, "version", json_integer(TMIGR_REPORT_SCHEMA_VERSION), &bad);
 	/* Whoever makes @info cannot overwrite a figure: they are set later. */
@@ -343,7 +337,25 @@ json_t *tmigr_report_build(const struct tmigr_report_input *in)
 		if (!json_object_get(report, key))
 			tmigr_put(report, key, json_deep_copy(value), &bad);
 	}
-	put_figures(report, in, h, &bad);
-	tmigr_hierarchy_free(h);
+	put_figures(report, in, &bad);
 	return tmigr_whole(report, bad);
+}
+
+json_t *tmigr_report_build(const struct tmigr_report_input *in)
+{
+	struct tmigr_hierarchy *h = NULL;
+	struct tmigr_report_source source = {
+		.topo = in->topo,
+		.res = tmigr_model_result(in->model),
+		.totals = in->totals,
+		.info = in->info,
+	};
+	json_t *report;
+
+	if (tmigr_model_hierarchy(in->model, &h) < 0)
+		return NULL;
+	source.h = h;
+	report = tmigr_report_from(&source);
+	tmigr_hierarchy_free(h);
+	return report;
 }

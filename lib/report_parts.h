@@ -8,7 +8,19 @@
 
 #include "tmigr/report.h"
 
+/* Where every figure of a report comes from; all borrowed. */
+struct tmigr_report_source {
+	const struct tmigr_topology *topo;
+	const struct tmigr_result *res;
+	const struct tmigr_hierarchy *h;
+	const struct tmigr_window_totals *totals; /* or NULL */
+	const json_t *info;			  /* or NULL */
+};
+
 /* ---- report_build.c ---- */
+
+/* The report of figures that need not be a model's (tests write their own). */
+json_t *tmigr_report_from(const struct tmigr_report_source *in);
 
 /*
  * Sets @key to @value (stolen) in @obj.  A NULL @value or no memory sets *@bad,
@@ -34,9 +46,8 @@ const char *tmigr_state_name(const struct tmigr_topo_cpu *cpu, unsigned int k, c
 json_t *tmigr_json_cpulist(const unsigned int *cpus, size_t n);
 
 /* ---- report_roots.c ---- */
-json_t *tmigr_report_roots(const struct tmigr_report_input *in, const struct tmigr_hierarchy *h);
-json_t *tmigr_report_hierarchy(const struct tmigr_report_input *in,
-			       const struct tmigr_hierarchy *h);
+json_t *tmigr_report_roots(const struct tmigr_report_source *in);
+json_t *tmigr_report_hierarchy(const struct tmigr_report_source *in);
 
 /* ---- report_answer.c ---- */
 /* From the parts "classes", "cpus", "roots", "hierarchy" already in @report. */

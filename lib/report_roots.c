@@ -30,8 +30,7 @@ static bool below(const struct tmigr_hierarchy *h, size_t i, int g)
 	return false;
 }
 
-static json_t *cpus_below(const struct tmigr_report_input *in, const struct tmigr_hierarchy *h,
-			  int g)
+static json_t *cpus_below(const struct tmigr_report_source *in, int g)
 {
 	unsigned int *cpus = calloc(in->topo->n_cpus + 1, sizeof(*cpus));
 	json_t *list;
@@ -40,7 +39,7 @@ static json_t *cpus_below(const struct tmigr_report_input *in, const struct tmig
 	if (!cpus)
 		return NULL;
 	for (size_t i = 0; i < in->topo->n_cpus; i++)
-		if (below(h, i, g))
+		if (below(in->h, i, g))
 			cpus[n++] = in->topo->cpus[i].cpu;
 	list = tmigr_json_cpulist(cpus, n);
 	free(cpus);
@@ -111,11 +110,11 @@ struct class_sum {
 	__u64 held_ns, avoidable_ns, avoidable_unknown_ns;
 };
 
-static void sum_classes(const struct tmigr_report_input *in, const struct tmigr_hierarchy *h,
-			const struct tmigr_root_figures *r, struct class_sum *sums)
+static void sum_classes(const struct tmigr_report_source *in, const struct tmigr_root_figures *r,
+			struct class_sum *sums)
 {
 	for (size_t i = 0; i < in->topo->n_cpus; i++)
-		if (below(h, i, (int)r->group))
+		if (below(in->h, i, (int)r->group))
 			sums[in->topo->cpus[i].class_idx].n_cpus++;
 	for (size_t k = 0; k < r->n_holders; k++) {
 		const struct tmigr_holder *hold = &r->holders[k];
@@ -132,8 +131,7 @@ static void sum_classes(const struct tmigr_report_input *in, const struct tmigr_
 }
 
 /* Classes with a CPU below the root, or a holder. */
-static json_t *build_root_classes(const struct tmigr_report_input *in,
-				  const struct tmigr_hierarchy *h,
+static json_t *build_root_classes(const struct tmigr_report_source *in,
 				  const struct tmigr_root_figures *r)
 {
 	struct class_sum *sums = calloc(in->topo->n_classes + 1, sizeof(*sums));
@@ -141,7 +139,7 @@ static json_t *build_root_classes(const struct tmigr_report_input *in,
 	bool bad = !array || !sums;
 
 	if (!bad)
-		sum_classes(in, h, r, sums);
+		sum_classes(in, r, sums);
 	for (size_t i = 0; i < in->topo->n_classes && !bad; i++) {
 		const struct class_sum *s = &sums[i];
 		json_t *c;
@@ -160,65 +158,63 @@ static json_t *build_root_classes(const struct tmigr_report_input *in,
 	return tmigr_whole(array, bad);
 }
 
-static json_t *build_root(const struct tmigr_report_input *in, const struct tmigr_hierarchy *h,
-			  const struct tmigr_root_figures *r)
+static json_t *build_root(const struct tmigr_report_source *in, const struct tmigr_root_figures *r)
 {
-	const char *name = r->group < h->n_groups ? h->groups[r->group].name : "?";
+	const char *name = r->group < in->h->n_groups ? in->h->groups[r->group].name : "?";
 	json_t *o = json_object();
 	bool bad = !o;
 
 	tmigr_put(o, "group", json_string(name), &bad);
-	tmigr_put(o, "cpus", cpus_below(in, h, (int)r->group), &bad);
+	tmigr_put(o, "cpus", cpus_below(in, (int)r->group), &bad);
 	tmigr_put(o, "held_ns", tmigr_json_u64(r->regime_ns[TMIGR_HELD]), &bad);
 	tmigr_put(o, "handover_ns", tmigr_json_u64(r->regime_ns[TMIGR_HANDOVER]), &bad);
 	tmigr_put(o, "duty_ns", tmigr_json_u64(r->regime_ns[TMIGR_DUTY]), &bad);
 	tmigr_put(o, "free_ns", tmigr_json_u64(r->regime_ns[TMIGR_FREE]), &bad);
 	tmigr_put(o, "unknown_ns", tmigr_json_u64(r->regime_ns[TMIGR_UNKNOWN]), &bad);
-	tmigr_put(o, "classes", build_root_classes(in, h, r), &bad);
+	tmigr_put(o, "classes", build_root_classes(in, r), &bad);
 	tmigr_put(o, "holders", build_holders(in->topo, r), &bad);
 	return tmigr_whole(o, bad);
 }
 
-json_t *tmigr_report_roots(const struct tmigr_report_input *in, const struct tmigr_hierarchy *h)
+json_t *tmigr_report_roots(const struct tmigr_report_source *in)
 {
-	const struct tmigr_result *res = tmigr_model_result(in->model);
+	const struct tmigr_result *res = in->res;
 	json_t *roots = json_array();
 	bool bad = !roots;
 
 	for (size_t i = 0; i < res->n_roots && !bad; i++)
-		bad |= json_array_append_new(roots, build_root(in, h, &res->roots[i])) < 0;
+		bad |= json_array_append_new(roots, build_root(in, &res->roots[i])) < 0;
 	return tmigr_whole(roots, bad);
 }
 
 /* ---- hierarchy ---- */
 
-static json_t *build_group(const struct tmigr_report_input *in, const struct tmigr_hierarchy *h,
-			   size_t g)
+static json_t *build_group(const struct tmigr_report_source *in, size_t g)
 {
-	const struct tmigr_group_view *v = &h->groups[g];
-	bool has_parent = v->parent >= 0 && (size_t)v->parent < h->n_groups;
-	int root = root_above(h, (int)g);
+	const struct tmigr_group_view *v = &in->h->groups[g];
+	bool has_parent = v->parent >= 0 && (size_t)v->parent < in->h->n_groups;
+	int root = root_above(in->h, (int)g);
 	json_t *o = json_object();
 	bool bad = !o;
 
 	tmigr_put(o, "name", json_string(v->name), &bad);
 	tmigr_put(o, "level", tmigr_json_u64(v->level), &bad);
-	tmigr_put(o, "parent", has_parent ? json_string(h->groups[v->parent].name) : json_null(),
-		  &bad);
-	tmigr_put(o, "root", root >= 0 ? json_string(h->groups[root].name) : json_null(), &bad);
+	tmigr_put(o, "parent",
+		  has_parent ? json_string(in->h->groups[v->parent].name) : json_null(), &bad);
+	tmigr_put(o, "root", root >= 0 ? json_string(in->h->groups[root].name) : json_null(), &bad);
 	tmigr_put(o, "mask", tmigr_json_u64(v->mask), &bad);
 	tmigr_put(o, "node", v->node >= 0 ? json_integer(v->node) : json_null(), &bad);
-	tmigr_put(o, "cpus", cpus_below(in, h, (int)g), &bad);
+	tmigr_put(o, "cpus", cpus_below(in, (int)g), &bad);
 	return tmigr_whole(o, bad);
 }
 
-static json_t *build_groups(const struct tmigr_report_input *in, const struct tmigr_hierarchy *h)
+static json_t *build_groups(const struct tmigr_report_source *in)
 {
 	json_t *groups = json_array();
 	bool bad = !groups;
 
-	for (size_t g = 0; g < h->n_groups && !bad; g++)
-		bad |= json_array_append_new(groups, build_group(in, h, g)) < 0;
+	for (size_t g = 0; g < in->h->n_groups && !bad; g++)
+		bad |= json_array_append_new(groups, build_group(in, g)) < 0;
 	return tmigr_whole(groups, bad);
 }
 
@@ -242,7 +238,7 @@ static json_t *build_places(const struct tmigr_hierarchy *h)
 }
 
 /* CPUs that should be in the hierarchy, whose place never showed. */
-static json_t *build_unlearnt(const struct tmigr_report_input *in, const struct tmigr_hierarchy *h)
+static json_t *build_unlearnt(const struct tmigr_report_source *in)
 {
 	unsigned int *cpus = calloc(in->topo->n_cpus + 1, sizeof(*cpus));
 	json_t *list;
@@ -250,10 +246,10 @@ static json_t *build_unlearnt(const struct tmigr_report_input *in, const struct 
 
 	if (!cpus)
 		return NULL;
-	for (size_t i = 0; i < in->topo->n_cpus && i < h->n_cpus; i++) {
+	for (size_t i = 0; i < in->topo->n_cpus && i < in->h->n_cpus; i++) {
 		const struct tmigr_topo_cpu *c = &in->topo->cpus[i];
 
-		if (c->online && !c->isolated && !h->cpus[i].learnt)
+		if (c->online && !c->isolated && !in->h->cpus[i].learnt)
 			cpus[n++] = c->cpu;
 	}
 	list = tmigr_json_cpulist(cpus, n);
@@ -261,13 +257,13 @@ static json_t *build_unlearnt(const struct tmigr_report_input *in, const struct 
 	return list;
 }
 
-json_t *tmigr_report_hierarchy(const struct tmigr_report_input *in, const struct tmigr_hierarchy *h)
+json_t *tmigr_report_hierarchy(const struct tmigr_report_source *in)
 {
 	json_t *o = json_object();
 	bool bad = !o;
 
-	tmigr_put(o, "groups", build_groups(in, h), &bad);
-	tmigr_put(o, "cpus", build_places(h), &bad);
-	tmigr_put(o, "unlearnt", build_unlearnt(in, h), &bad);
+	tmigr_put(o, "groups", build_groups(in), &bad);
+	tmigr_put(o, "cpus", build_places(in->h), &bad);
+	tmigr_put(o, "unlearnt", build_unlearnt(in), &bad);
 	return tmigr_whole(o, bad);
 }

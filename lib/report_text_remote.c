@@ -215,18 +215,36 @@ static int print_matrix(const json_t *report, FILE *out)
 
 /* ---- CPU pairs ---- */
 
+struct pair {
+	__u64 count, executor, target;
+	const json_t *json;
+};
+
 static int by_count(const void *pa, const void *pb)
 {
-	const json_t *a = *(const json_t *const *)pa, *b = *(const json_t *const *)pb;
-	__u64 ca = tmigr_rep_u64(a, "count"), cb = tmigr_rep_u64(b, "count");
-	__u64 ea = tmigr_rep_u64(a, "executor"), eb = tmigr_rep_u64(b, "executor");
-	__u64 ta = tmigr_rep_u64(a, "target"), tb = tmigr_rep_u64(b, "target");
+	const struct pair *a = pa, *b = pb;
 
-	if (ca != cb)
-		return ca < cb ? 1 : -1;
-	if (ea != eb)
-		return ea < eb ? -1 : 1;
-	return ta < tb ? -1 : ta > tb;
+	if (a->count != b->count)
+		return a->count < b->count ? 1 : -1;
+	if (a->executor != b->executor)
+		return a->executor < b->executor ? -1 : 1;
+	return a->target < b->target ? -1 : a->target > b->target;
+}
+
+/* All pairs, the most frequent first; owned by the caller. */
+static struct pair *sorted_pairs(const json_t *remote)
+{
+	struct pair *pairs = calloc(json_array_size(remote) + 1, sizeof(*pairs));
+	const json_t *p;
+	size_t i;
+
+	if (!pairs)
+		return NULL;
+	json_array_foreach (remote, i, p)
+		pairs[i] = (struct pair){tmigr_rep_u64(p, "count"), tmigr_rep_u64(p, "executor"),
+					 tmigr_rep_u64(p, "target"), p};
+	qsort(pairs, json_array_size(remote), sizeof(*pairs), by_count);
+	return pairs;
 }
 
 static void pair_row(const json_t *report, const json_t *pair, struct tmigr_table *t, bool classes)
@@ -253,19 +271,16 @@ static void pair_row(const json_t *report, const json_t *pair, struct tmigr_tabl
 
 static int print_pairs(const json_t *report, FILE *out)
 {
-	const json_t *remote = json_object_get(report, "remote"), *p;
+	const json_t *remote = json_object_get(report, "remote");
 	bool classes = json_array_size(json_object_get(report, "classes")) > 1;
 	size_t n = json_array_size(remote), i;
-	const json_t **pairs = calloc(n + 1, sizeof(json_t *));
+	struct pair *pairs = sorted_pairs(remote);
 	struct tmigr_table *t;
 	__u64 rest = 0;
 	int ret;
 
 	if (!pairs)
 		return -ENOMEM;
-	json_array_foreach (remote, i, p)
-		pairs[i] = p;
-	qsort(pairs, n, sizeof(json_t *), by_count);
 	t = tmigr_table_new(1);
 	tmigr_table_column(t, true, "ran on");
 	if (classes)
@@ -278,9 +293,9 @@ static int print_pairs(const json_t *report, FILE *out)
 	tmigr_table_column(t, false, "from");
 	for (i = 0; i < n; i++) {
 		if (i < TOP_PAIRS)
-			pair_row(report, pairs[i], t, classes);
+			pair_row(report, pairs[i].json, t, classes);
 		else
-			rest += tmigr_rep_u64(pairs[i], "count");
+			rest += pairs[i].count;
 	}
 	putc('\n', out);
 	ret = tmigr_table_print(t, out);

@@ -36,84 +36,84 @@ struct tmigr_slot_totals {
 };
 
 struct tmigr_totals {
-	__u64 since_ns;	      /* start of the open interval */
-	__u32 slot;	      /* TMIGR_SLOT_* it is in */
-	__u32 since_known;    /* its start was seen (counts in the histogram) */
-	__u64 lost;	      /* records that found no room */
-	__u64 records;	      /* records written */
-	__u64 events;	      /* handlers run */
-	__u64 remote_lost;    /* remote expiries that `remote` had no room for */
+	__u64 since_ns;	   /* start of the open interval */
+	__u32 slot;	   /* TMIGR_SLOT_* it is in */
+	__u32 since_known; /* its start was seen (counts in the histogram) */
+	__u64 lost;	   /* records that found no room */
+	__u64 records;	   /* records written */
+	__u64 events;	   /* handlers run */
+	__u64 remote_lost; /* remote expiries that `remote` had no room for */
 	struct tmigr_slot_totals slots[TMIGR_SLOTS];
 };
 
 /* Value of the per-CPU array `cpus`, one entry. */
 struct tmigr_cpu_value {
 	__u64 seq;
-	__u64 edge_ns;	      /* the edge that `edge` is for */
-	__u64 first_ns;	      /* first cpu_idle event ever seen, 0 none yet */
-	__u32 first_type;     /* TMIGR_REC_IDLE_ENTER, _EXIT, CPU_ONLINE ... */
-	__u32 check_duty;     /* tmigr_handle_remote ran since the last idle entry */
-	__u64 tmc;	      /* struct tmigr_cpu * of this CPU, 0 not seen yet */
-	__u64 lost_since_ns;  /* first record lost since the last success, 0 none */
-	__u64 lost_since_n;   /* records lost that no LOST record told of yet */
-	__u32 woke_slot;      /* slot of the last idle interval if the idle task
-			       * ran no remote expiry since it began, else
-			       * TMIGR_SLOTS */
-	__u32 learnt;	      /* this CPU's path is in the timeline, or the
-			       * snapshot has it */
+	__u64 edge_ns;	     /* the edge that `edge` is for */
+	__u64 first_ns;	     /* first cpu_idle event ever seen, 0 none yet */
+	__u32 first_type;    /* TMIGR_REC_IDLE_ENTER, _EXIT, CPU_ONLINE ... */
+	__u32 check_duty;    /* tmigr_handle_remote ran since the last idle entry */
+	__u64 tmc;	     /* struct tmigr_cpu * of this CPU, 0 not seen yet */
+	__u64 lost_since_ns; /* first record lost since the last success, 0 none */
+	__u64 lost_since_n;  /* records lost that no LOST record told of yet */
+	__u32 woke_slot;     /* slot of the last idle interval if the idle task
+			      * ran no remote expiry since it began, else
+			      * TMIGR_SLOTS */
+	__u32 learnt;	     /* this CPU's path is in the timeline, or the
+			      * snapshot has it */
 	struct tmigr_totals cur;
 	struct tmigr_totals edge;
 };
 
 /* Key and value of the hash `remote`: exact counts per edge interval. */
 struct tmigr_remote_key {
-	__u64 edge_ns;	      /* the last edge before the expiry, 0 before any */
+	__u64 edge_ns; /* the last edge before the expiry, 0 before any */
 	__u32 executor;
 	__u32 target;
-	__u32 woke_slot;      /* state the executor was woken from, or
-			       * TMIGR_SLOTS: none */
+	__u32 woke_slot; /* state the executor was woken from, or
+			  * TMIGR_SLOTS: none */
 	__u32 pad;
 };
 
 /* Context of the snapshot programs: one run reads one CPU. */
 struct tmigr_snap_args {
 	__u32 cpu;
-	__u32 known_cpu;      /* ruler: the CPU of known_tmc */
-	__u64 known_tmc;      /* a struct tmigr_cpu *, from its first event, or 0 */
-	__s64 rq_to_tmc;      /* from a CPU's runqueue to its struct tmigr_cpu, as
-			       * the two lie in the kernel's per-CPU section;
-			       * 0: not known */
+	__u32 known_cpu; /* ruler: the CPU of known_tmc */
+	__u64 known_tmc; /* a struct tmigr_cpu *, from its first event, or 0 */
+	__s64 rq_to_tmc; /* from a CPU's runqueue to its struct tmigr_cpu, as
+			  * the two lie in the kernel's per-CPU section;
+			  * 0: not known */
 };
 
 /* Entry of the array that the snapshot program fills, one per possible CPU. */
-#define TMIGR_SNAP_LEVELS 10 /* the kernel's own bound on levels is below it:
-			      * 8 children a group, 32-bit CPU numbers */
+#define TMIGR_SNAP_LEVELS                                                                          \
+	10 /* the kernel's own bound on levels is below it:                                        \
+	    * 8 children a group, 32-bit CPU numbers */
 struct tmigr_snap_group {
-	__u64 group;	      /* 0: end of the path */
+	__u64 group; /* 0: end of the path */
 	__u64 parent;
 	__u64 next_expiry;
 	__u32 word;
 	__s32 node;
 	__u8 level;
 	__u8 mask;
-	__u16 pad;
-	__u32 num_children;
+	__u8 pad[6];
 };
 
 struct tmigr_snap_cpu {
-	__u64 t_ns;	      /* when it was read */
+	__u64 t_ns; /* when it was read */
 	__u64 wakeup;
-	__u64 next_expiry;    /* cpuevt.nextevt.expires, KTIME_MAX if ignored */
-	__u8 valid;	      /* cpuevt.cpu confirmed */
+	__u64 next_expiry; /* cpuevt.nextevt.expires, KTIME_MAX if ignored */
+	__u8 valid;	   /* cpuevt.cpu confirmed */
 	__u8 available;
 	__u8 idle;
 	__u8 mask;
 	__u8 rq_valid;
-	__u8 rq_idle;	      /* the idle task runs */
-	__u8 quiet;	      /* no cpu_idle event of it up to now: rq_* hold
-			       * since the programs were attached */
+	__u8 rq_idle; /* the idle task runs */
+	__u8 quiet;   /* no cpu_idle event of it up to now: rq_* hold
+		       * since the programs were attached */
 	__u8 pad;
-	char state_name[16];  /* of rq->idle_state, "" when NULL */
+	char state_name[16]; /* of rq->idle_state, "" when NULL */
 	struct tmigr_snap_group path[TMIGR_SNAP_LEVELS];
 };
 

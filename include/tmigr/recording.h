@@ -35,22 +35,19 @@ struct tmigr_recording_writer;
 
 /* Creates @path (O_EXCL unless @force).  @meta is written as the first frame. */
 int tmigr_recording_create(const char *path, bool force, const json_t *meta,
-			   struct tmigr_recording_writer **ret,
-			   struct tmigr_err *err);
+			   struct tmigr_recording_writer **ret, struct tmigr_err *err);
 /*
  * Buffers up to one frame.  An error (disk full) is returned once: the file
  * keeps its whole frames (a half-written one is cut off), and what is fed after
  * that is dropped, so a run can go on without its recording.
  * tmigr_recording_end() then fails with the same errno.
  */
-int tmigr_recording_events(struct tmigr_recording_writer *w,
-			   const struct tmigr_rec *recs, size_t n,
+int tmigr_recording_events(struct tmigr_recording_writer *w, const struct tmigr_rec *recs, size_t n,
 			   struct tmigr_err *err);
 int tmigr_recording_mark(struct tmigr_recording_writer *w, __u64 watermark_ns,
 			 struct tmigr_err *err);
 /* Writes the end frame, fsyncs, closes and frees @w, also on error. */
-int tmigr_recording_end(struct tmigr_recording_writer *w, const json_t *end,
-			struct tmigr_err *err);
+int tmigr_recording_end(struct tmigr_recording_writer *w, const json_t *end, struct tmigr_err *err);
 /* Closes without an end frame; what is buffered is still tried. NULL is fine. */
 void tmigr_recording_abort(struct tmigr_recording_writer *w);
 
@@ -58,12 +55,12 @@ void tmigr_recording_abort(struct tmigr_recording_writer *w);
 struct tmigr_recording_reader;
 
 enum tmigr_frame_type {
-	TMIGR_FRAME_EOF = 0,   /* clean end: the END frame has been read */
+	TMIGR_FRAME_EOF = 0, /* clean end: the END frame has been read */
 	TMIGR_FRAME_META = 1,
 	TMIGR_FRAME_EVENTS = 2,
 	TMIGR_FRAME_MARK = 3,
 	TMIGR_FRAME_END = 4,
-	TMIGR_FRAME_CUT = 5,   /* the file stops without END: partial */
+	TMIGR_FRAME_CUT = 5, /* the file stops without END: partial */
 };
 
 struct tmigr_frame {
@@ -71,7 +68,7 @@ struct tmigr_frame {
 	const json_t *json;	      /* META, END */
 	const struct tmigr_rec *recs; /* EVENTS */
 	size_t n;
-	__u64 watermark_ns;	      /* MARK */
+	__u64 watermark_ns; /* MARK */
 };
 
 /* -EINVAL: not a recording, or a version that this tool cannot read; -EISDIR,
@@ -84,8 +81,8 @@ int tmigr_recording_open(const char *path, struct tmigr_recording_reader **ret,
  * TMIGR_FRAME_CUT, with *@err saying at which byte and why.  <0 only for
  * read(2) errors and no memory.
  */
-int tmigr_recording_next(struct tmigr_recording_reader *r,
-			 struct tmigr_frame *frame, struct tmigr_err *err);
+int tmigr_recording_next(struct tmigr_recording_reader *r, struct tmigr_frame *frame,
+			 struct tmigr_err *err);
 void tmigr_recording_close(struct tmigr_recording_reader *r);
 
 #endif

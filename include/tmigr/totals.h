@@ -21,7 +21,7 @@ struct tmigr_totals_cpu {
 	__u64 above[TMIGR_SLOTS];
 	__u64 below[TMIGR_SLOTS];
 	__u64 hist[TMIGR_SLOTS][TMIGR_HIST_BUCKETS];
-	__u64 lost;		    /* records */
+	__u64 lost; /* records */
 	__u64 records;
 };
 
@@ -32,19 +32,19 @@ struct tmigr_totals_remote {
 };
 
 struct tmigr_observer {
-	bool bpf_known;		    /* bpf_ns and bpf_runs were measured */
-	__u64 bpf_ns, bpf_runs;	    /* over the window, all programs */
-	__u64 cpu_ns;		    /* the tool's own CPU time */
-	__u64 wakeups;		    /* the tool's own voluntary switches */
-	int housekeeping_cpu;	    /* -1: not pinned */
+	bool bpf_known;		/* bpf_ns and bpf_runs were measured */
+	__u64 bpf_ns, bpf_runs; /* over the window, all programs */
+	__u64 cpu_ns;		/* the tool's own CPU time */
+	__u64 wakeups;		/* the tool's own voluntary switches */
+	int housekeeping_cpu;	/* -1: not pinned */
 	__u64 records;
 	__u64 drains;
 };
 
 struct tmigr_window_totals {
-	size_t n_cpus;		    /* as in the topology */
+	size_t n_cpus; /* as in the topology */
 	struct tmigr_totals_cpu *cpus;
-	size_t n_remote;	    /* ascending by (executor, target) */
+	size_t n_remote; /* ascending by (executor, target) */
 	struct tmigr_totals_remote *remote;
 	struct tmigr_observer observer;
 };
@@ -53,8 +53,7 @@ void tmigr_window_totals_free(struct tmigr_window_totals *totals);
 
 /* Lossless JSON form, for the end frame of a recording. */
 json_t *tmigr_window_totals_to_json(const struct tmigr_window_totals *totals);
-int tmigr_window_totals_from_json(const json_t *json,
-				  struct tmigr_window_totals **ret,
+int tmigr_window_totals_from_json(const json_t *json, struct tmigr_window_totals **ret,
 				  struct tmigr_err *err);
 
 #endif

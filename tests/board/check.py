@@ -68,6 +68,10 @@ def image_of(kernel, arch):
     """(label, path) of a kernel named by its series or by a path."""
     path = pathlib.Path(kernel)
     if path.is_file():
+        with path.open("rb") as f:
+            is_x86 = f.read(0x206)[0x202:] == b"HdrS"
+        if is_x86 != (arch == "amd64"):
+            raise packages.Unavailable(f"{path.name} is not a kernel for {arch}")
         return path.name.split(".Image")[0], path
     version, path = packages.kernel(kernel, arch)
     return version, path
@@ -140,6 +144,9 @@ def check_hotplug(tap, name, report, whole):
 def observer(tap, name, out, report):
     """How an idle machine's other CPUs differ with tmigr on them. Printed: how often they wake up
     by themselves differs from window to window."""
+    if not any(c["states"] and f"cpu{c['cpu']}/cpuidle" in out["bare-idle.before"].decode()
+               for c in report["cpus"]):
+        return  # no cpuidle driver, no counters
     keeper = report["observer"]["housekeeping_cpu"]
     before, after = (judge.Sysfs(out[f"bare-idle.{x}"].decode()) for x in ("before", "after"))
     seconds = (after.read_ns[0] - before.read_ns[0]) / 1e9

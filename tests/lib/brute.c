@@ -132,6 +132,35 @@ static struct tmigr_remote *remote_of(struct tmigr_result *res, unsigned int exe
 	return &res->remote[at];
 }
 
+static bool tells_idle(const struct tmigr_rec *r, unsigned int cpu)
+{
+	switch (r->type) {
+	case TMIGR_REC_IDLE_ENTER:
+	case TMIGR_REC_IDLE_EXIT:
+		return r->cpu == cpu;
+	case TMIGR_REC_CPU_ONLINE:
+	case TMIGR_REC_CPU_OFFLINE:
+		return r->b == cpu;
+	case TMIGR_REC_SNAP_IDLE:
+		return r->b == cpu && (r->a < TMIGR_STATES || r->a == TMIGR_STATE_RUNNING);
+	default:
+		return false;
+	}
+}
+
+/* Whether the snapshot @p of an idle state was news: nothing told it before, or
+ * that was lost. */
+static bool is_news(const struct bstream *b, size_t p, unsigned int cpu)
+{
+	while (p-- > 0) {
+		if (b->recs[p].type == TMIGR_REC_LOST && b->recs[p].cpu == cpu)
+			return true;
+		if (tells_idle(&b->recs[p], cpu))
+			return false;
+	}
+	return b->topo->cpus[brute_index(b->topo, cpu)].online;
+}
+
 /* State of the idle interval that record @p of a CPU ended, or -1: that another
  * expiry did; found by reading backwards. */
 static int ended_interval(const struct bstream *b, size_t p)
@@ -151,29 +180,9 @@ static int ended_interval(const struct bstream *b, size_t p)
 			return -1;
 		if (r->type == TMIGR_REC_IDLE_ENTER && r->cpu == cpu)
 			return slot_of(r->a);
-		/* a snapshot tells it if no idle event came before */
-		if (r->type == TMIGR_REC_SNAP_IDLE && r->b == cpu && r->a < TMIGR_STATES) {
-			size_t q = p;
-			int idx = brute_index(b->topo, cpu);
-			bool first = b->topo->cpus[idx].online;
-
-			while (q-- > 0) {
-				const struct tmigr_rec *s = &b->recs[q];
-
-				if (s->type == TMIGR_REC_LOST && s->cpu == cpu)
-					break;
-				if ((s->cpu == cpu && (s->type == TMIGR_REC_IDLE_ENTER ||
-						       s->type == TMIGR_REC_IDLE_EXIT)) ||
-				    (s->b == cpu &&
-				     (s->type == TMIGR_REC_CPU_ONLINE ||
-				      s->type == TMIGR_REC_CPU_OFFLINE ||
-				      (s->type == TMIGR_REC_SNAP_IDLE &&
-				       (s->a < TMIGR_STATES || s->a == TMIGR_STATE_RUNNING)))))
-					first = false;
-			}
-			if (q != (size_t)-1 || first)
-				return slot_of(r->a);
-		}
+		if (r->type == TMIGR_REC_SNAP_IDLE && r->b == cpu && r->a < TMIGR_STATES &&
+		    is_news(b, p, cpu))
+			return slot_of(r->a);
 	}
 	return b->topo->cpus[brute_index(b->topo, cpu)].online ? TMIGR_SLOT_UNKNOWN : -1;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Made-up machines and figures for the tests of the report: stands in for the
- * model (tmigr_model_result and tmigr_model_hierarchy), so that every figure of
- * a report is one that the test wrote down.  Include it in one file only.
+ * Made-up machines and figures for the tests of the report, in place of a model,
+ * so that every figure of a report is one that the test wrote down.
  */
 #ifndef TESTS_REPORT_MACHINE_H
 #define TESTS_REPORT_MACHINE_H
@@ -10,36 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tmigr/report.h"
+#include "../../lib/report_parts.h"
 
 #define MS  1000000ull
 #define SEC 1000000000ull
 
-struct tmigr_model {
+/* What a model would have said. */
+struct figures {
 	struct tmigr_result res;
 	struct tmigr_hierarchy h;
 };
 
-const struct tmigr_result *tmigr_model_result(const struct tmigr_model *m)
-{
-	return &m->res;
-}
-
-/* The report must not change it, and frees nothing of ours. */
-int tmigr_model_hierarchy(const struct tmigr_model *m, struct tmigr_hierarchy **ret)
-{
-	*ret = (struct tmigr_hierarchy *)&m->h;
-	return 0;
-}
-
-void tmigr_hierarchy_free(struct tmigr_hierarchy *h)
-{
-	(void)h;
-}
-
 struct machine {
 	struct tmigr_topology topo;
-	struct tmigr_model model;
+	struct figures model;
 	struct tmigr_window_totals totals;
 };
 
@@ -250,9 +233,10 @@ static json_t *machine_info(void)
 
 static json_t *machine_report(struct machine *m, bool totals, const json_t *info)
 {
-	struct tmigr_report_input in = {&m->topo, &m->model, totals ? &m->totals : NULL, info};
+	struct tmigr_report_source in = {&m->topo, &m->model.res, &m->model.h,
+					 totals ? &m->totals : NULL, info};
 
-	return tmigr_report_build(&in);
+	return tmigr_report_from(&in);
 }
 
 #endif

@@ -501,6 +501,74 @@ static void test_senseless(void **state)
 	expect_refused(good_meta(), &odd, good_end(), "unknown type");
 }
 
+/* ---- good frames, senseless records ---- */
+
+static __u64 next_random(__u64 *x)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return *x;
+}
+
+static struct tmigr_rec random_rec(__u64 *x)
+{
+	static const __u8 types[] = {1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10, 11,
+				     12, 13, 14, 32, 33, 34, 35, 36, 37, 64, 65};
+	static const __u64 odd[] = {0, 1, TMIGR_KTIME_MAX, (__u64)-1, (__u64)-2, 1ull << 63};
+	__u64 r = next_random(x), s = next_random(x);
+	struct tmigr_rec rec = {
+		.t_ns = START + r % (11 * SEC) - SEC / 2,
+		.cpu = (__u32)(s % 10), /* two of them do not exist */
+		.type = types[(s >> 8) % sizeof(types)],
+		.flags = (__u8)(s >> 16),
+		.level = (__u8)(s >> 24) % 4,
+		.mask = (__u8)(s >> 32),
+		.a = GROUP + (s >> 40) % 4 * 64,
+		.b = (s >> 44) % 10,
+	};
+
+	if (rec.type == TMIGR_REC_GROUP_ACTIVE || rec.type == TMIGR_REC_GROUP_INACTIVE ||
+	    rec.type == TMIGR_REC_SNAP_GROUP)
+		rec.b = (__u32)next_random(x) & 0x000fffff;
+	else if (rec.type == TMIGR_REC_NODE_GROUP)
+		rec.b = (s >> 50) % 2 ? 0 : GROUP + (s >> 51) % 4 * 64;
+	else if (rec.type < TMIGR_REC_NODE_GROUP)
+		rec.a = (s >> 52) % 3;
+	if ((r >> 40) % 16 == 0)
+		rec.a = odd[(r >> 44) % 6];
+	if ((r >> 48) % 16 == 0)
+		rec.b = odd[(r >> 52) % 6];
+	return rec;
+}
+
+/* Whatever a well-formed file says: no crash, and the sums stay exact. */
+static void test_random_records(void **state)
+{
+	json_t *end = json_pack("{s:I}", "end_ns", (json_int_t)(START + 10 * SEC));
+	json_t *meta = good_meta();
+	__u64 x = 88172645463325252ull;
+
+	(void)state;
+	for (int round = 0; round < 150; round++) {
+		struct tmigr_recording_writer *w = NULL;
+		struct tmigr_rec batch[200];
+		struct tmigr_err err;
+		bool partial;
+
+		for (size_t i = 0; i < 200; i++)
+			batch[i] = random_rec(&x);
+		assert_int_equal(tmigr_recording_create(path, true, meta, &w, &err), 0);
+		assert_int_equal(tmigr_recording_events(w, batch, 200, &err), 0);
+		assert_int_equal(tmigr_recording_mark(w, START + round % 11 * SEC, &err), 0);
+		assert_int_equal(tmigr_recording_events(w, batch, round, &err), 0);
+		assert_int_equal(tmigr_recording_end(w, end, &err), 0);
+		assert_int_equal(replay_window(&partial), 10 * SEC);
+	}
+	json_decref(meta);
+	json_decref(end);
+}
+
 static void test_no_file(void **state)
 {
 	struct tmigr_err err = {""};
@@ -531,10 +599,15 @@ static void test_info(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_cut),	   cmocka_unit_test(test_cut_figures),
-		cmocka_unit_test(test_flipped),	   cmocka_unit_test(test_senseless),
-		cmocka_unit_test(test_no_file),	   cmocka_unit_test(test_info),
+		cmocka_unit_test(test_same_bytes),
+		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_cut_figures),
+		cmocka_unit_test(test_flipped),
+		cmocka_unit_test(test_senseless),
+		cmocka_unit_test(test_random_records),
+		cmocka_unit_test(test_no_file),
+		cmocka_unit_test(test_info),
 	};
 
 	return cmocka_run_group_tests(tests, make_story, remove_file);
