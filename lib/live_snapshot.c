@@ -251,6 +251,19 @@ static bool any_valid(const struct tmigr_live *live)
 	return false;
 }
 
+/* An idle CPU without idle states is in the kernel's default idle, unless all of
+ * them are made to poll: good enough for a look, not for figures. */
+static void guess_default_idle(const struct tmigr_live *live, unsigned char *slots)
+{
+	for (size_t i = 0; i < live->topo->n_cpus; i++) {
+		const struct tmigr_snap_cpu *s = &live->last_snap[i];
+
+		if (slots[i] == TMIGR_SLOT_UNKNOWN && s->rq_valid && s->rq_idle &&
+		    !live->topo->cpus[i].n_states)
+			slots[i] = TMIGR_SLOT_STATE0 + 1;
+	}
+}
+
 int tmigr_live_snapshot(struct tmigr_live *live, tmigr_sink sink, void *arg, struct tmigr_err *err)
 {
 	unsigned char *slots = calloc(live->topo->n_cpus, 1);
@@ -265,6 +278,7 @@ int tmigr_live_snapshot(struct tmigr_live *live, tmigr_sink sink, void *arg, str
 				 "no CPU has shown its place in the timer-migration hierarchy yet");
 	if (!ret) {
 		slots_now(live, slots);
+		guess_default_idle(live, slots);
 		ret = tmigr_live_snapshot_records(live, &vec);
 		if (!ret)
 			ret = tmigr_live_quiet_records(live, slots, tmigr_now_ns(), &vec);
