@@ -340,6 +340,19 @@ int on_handle_remote_cpu(struct bpf_raw_tracepoint_args *ctx)
 
 /* ---- the hierarchy grows (a CPU's first online in this boot) ---- */
 
+/* Argument @pos, 0 or 1.  Loads in assembly, for the compiler would make one load
+ * at a variable offset of the two, which the verifier refuses. */
+static __always_inline void *arg_at(struct bpf_raw_tracepoint_args *ctx, __u32 pos)
+{
+	void *arg;
+
+	if (pos == 0)
+		asm volatile("%0 = *(u64 *)(%1 + 0)" : "=r"(arg) : "r"(ctx));
+	else
+		asm volatile("%0 = *(u64 *)(%1 + 8)" : "=r"(arg) : "r"(ctx));
+	return arg;
+}
+
 SEC("raw_tp/tmigr_connect_cpu_parent")
 int on_connect_cpu_parent(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -348,12 +361,9 @@ int on_connect_cpu_parent(struct bpf_raw_tracepoint_args *ctx)
 	struct tmigr_group *group;
 	__u64 t = bpf_ktime_get_ns();
 
-	if (cfg_connect_cpu_arg == 0)
-		tmc = (void *)ctx->args[0];
-	else
-		tmc = (void *)ctx->args[1];
 	if (!v)
 		return 0;
+	tmc = arg_at(ctx, cfg_connect_cpu_arg);
 	group = BPF_CORE_READ(tmc, tmgroup);
 	put_node_cpu(v, t, tmc);
 	if (group)
@@ -368,12 +378,9 @@ int on_connect_child_parent(struct bpf_raw_tracepoint_args *ctx)
 	struct tmigr_group *child, *parent;
 	__u64 t = bpf_ktime_get_ns();
 
-	if (cfg_connect_child_arg == 0)
-		child = (void *)ctx->args[0];
-	else
-		child = (void *)ctx->args[1];
 	if (!v)
 		return 0;
+	child = arg_at(ctx, cfg_connect_child_arg);
 	parent = BPF_CORE_READ(child, parent);
 	put_node_group(v, t, child);
 	if (parent)

@@ -9,6 +9,7 @@
  * model_root.c       regimes of the roots: resolution, duty, loss
  * model_log.c        the roots' piece logs, segments, holders
  * model_remote.c     remote expiries
+ * model_map.c        containers
  *
  * Data flows one way: a record is released by model_order.c in time order,
  * sets the state of a CPU or of a group, and the root it belongs to is looked

@@ -182,15 +182,26 @@ static int compare_holders(const void *a, const void *b)
 	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
 }
 
-/* Index of each root's top in the view of the hierarchy: the same walk. */
+/*
+ * Index of each root's top in the view of the hierarchy, which lists the living
+ * roots in the model's order; a root that ended has the one it went into.
+ */
 static void name_groups(struct tmigr_model *m, const struct tmigr_hierarchy *h)
 {
 	size_t at = 0;
 
 	for (size_t i = 0; i < m->n_roots; i++) {
-		if (m->roots[i].dead)
+		const struct tmigr_root *top = &m->roots[i];
+
+		if (top->dead)
 			continue;
-		m->result.roots[m->roots[i].order].group = h->roots[at++].group;
+		for (size_t k = 0; k < m->n_roots; k++) {
+			const struct tmigr_root *r = &m->roots[k];
+
+			if (r->order >= 0 && tmigr_hier_is_below(m, r->top, top->top))
+				m->result.roots[r->order].group = h->roots[at].group;
+		}
+		at++;
 	}
 }
 

@@ -11,7 +11,9 @@
  *  - SNAP_IDLE never overrides what an event told: the kernel sets the value
  *    it reads a moment before or after the event.
  *  - After LOST the state is unknown from the first lost record until the next
- *    idle information.
+ *    idle information.  Only the CPU's own: that another CPU's going offline,
+ *    which this one may have been the one to record, is among what was lost, shows
+ *    at that CPU's next event only.
  */
 #include "model_internal.h"
 

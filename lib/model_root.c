@@ -32,7 +32,9 @@
  * makes all of the root's time before that change unknown.
  * A LOST of CPU c, over the time in which its records are missing: c's idle
  * state while it holds is unknown; so is "nobody", in c's root.  After it, c's
- * duty and state are unknown until told.  All words of c's hierarchy (all that
+ * duty and state are unknown until told; so is every duty of another CPU of the
+ * hierarchy, because c may have expired that CPU's timers, which ends a duty
+ * (but never gives one: "no duty" stands).  All words of c's hierarchy (all that
  * there are when c's place is not known) are suspect until their next update
  * or snapshot; those that are still at the end are blurred until the end.
  */
@@ -62,6 +64,10 @@ int tmigr_root_new(struct tmigr_model *m, int top)
 	for (size_t i = 0; i < m->n_cpus; i++)
 		r->holder_of_cpu[i] = -1;
 	tmigr_log_push(m, r, (struct tmigr_piece){.regime = TMIGR_UNKNOWN, .cpu = -1, .group = -1});
+	if (m->err) {
+		tmigr_root_free(r);
+		return -1;
+	}
 	return m->n_roots++;
 }
 
@@ -382,8 +388,14 @@ void tmigr_root_lost(struct tmigr_model *m, int cpu, __u64 from_ns)
 	for (size_t i = 0; i < m->n_roots; i++)
 		if (root < 0 || root == (int)i)
 			lose_in_root(m, &m->roots[i], cpu, from_ns);
-	if (cpu >= 0)
-		tmigr_root_duty(m, cpu, TMIGR_DUTY_UNKNOWN, TMIGR_KTIME_MAX, TMIGR_DUTY_UNKNOWN);
+	for (size_t i = 0; i < m->n_cpus; i++) {
+		const struct tmigr_mcpu *c = &m->cpus[i];
+
+		if ((int)i == cpu ||
+		    (c->duty == TMIGR_DUTY_SET && (root < 0 || c->root < 0 || c->root == root)))
+			tmigr_root_duty(m, i, TMIGR_DUTY_UNKNOWN, TMIGR_KTIME_MAX,
+					TMIGR_DUTY_UNKNOWN);
+	}
 	tmigr_root_update_all(m);
 }
 

@@ -120,7 +120,8 @@ def lost_update(cap, window):
 
 def late_records(cap, window, seed):
     """Stamps of some updates put off, as if their CPU had been held up between
-    the update and its record: the words' order must come out as it was."""
+    the update and its record: the words' order must come out as it was. Some
+    remote expiries, too, as if a task had run them, which wakes no CPU."""
     rng = random.Random(seed)
     by_cpu, late = {}, 0
     want = {g: [id(u.e) for u in us] for g, us in window.updates.items()}
@@ -132,6 +133,9 @@ def late_records(cap, window, seed):
                 t = min(e.t + rng.randrange(500_000), after.t)
                 late += t > e.t
                 e.t = t
+    for e in cap.events:
+        if e.name == 'tmigr_handle_remote_cpu' and rng.random() < .3:
+            e.pid = 99
     shuffled = sorted(cap.events, key=lambda e: e.t)
     for i, e in enumerate(shuffled):
         e.order = i

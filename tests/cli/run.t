@@ -151,12 +151,13 @@ done
 if [ "$lost" = 0 ]; then
 	skip "records were lost, and counted" "the machine is too busy for enough events"
 else
-	check "records were lost, and counted; some time is unknown for that" python3 -c '
+	check "records were lost, and counted; lost updates make time unknown" python3 -c '
 import json, sys
 r = json.load(open(sys.argv[1]))
 assert sum(c["records"] for c in r["lost"]["cpus"]) == r["lost"]["records"]
 assert all(c["unknown_ns"] == 0 for c in r["cpus"]), "residency comes from the maps"
-assert sum(x["unknown_ns"] for x in r["roots"]) > 0, r["roots"]' "$TMP/live"
+# Which records were lost is chance: idle ones alone blur no root.
+assert not r["lost"]["group_updates"] or sum(x["unknown_ns"] for x in r["roots"]) > 0, r' "$TMP/live"
 fi
 
 # ---- options ----

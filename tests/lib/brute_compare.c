@@ -99,11 +99,12 @@ bool brute_same(const struct brute *b, const struct tmigr_result *r,
 		const struct tmigr_segment *segs, size_t n_segs)
 {
 	const struct tmigr_result *a = &b->result;
-	bool ok = equal("lost_records", 0, 0, a->lost_records, r->lost_records) &
-		  equal("lost_updates", 0, 0, a->lost_updates, r->lost_updates) &
-		  equal("late_updates", 0, 0, a->late_updates, r->late_updates) &
-		  equal("records", 0, 0, a->records, r->records);
+	bool ok = true;
 
+	ok &= equal("lost_records", 0, 0, a->lost_records, r->lost_records);
+	ok &= equal("lost_updates", 0, 0, a->lost_updates, r->lost_updates);
+	ok &= equal("late_updates", 0, 0, a->late_updates, r->late_updates);
+	ok &= equal("records", 0, 0, a->records, r->records);
 	if (!equal("n_cpus", 0, 0, a->n_cpus, r->n_cpus) ||
 	    !equal("n_roots", 0, 0, a->n_roots, r->n_roots) ||
 	    !equal("n_remote", 0, 0, a->n_remote, r->n_remote))
@@ -116,5 +117,5 @@ bool brute_same(const struct brute *b, const struct tmigr_result *r,
 		ok &= same_segments(i, b, segs, n_segs);
 	for (size_t i = 0; i < a->n_roots; i++)
 		ok &= same_root(i, &a->roots[i], &r->roots[i]);
-	return ok & equal("n_segs", 0, 0, b->n_segs, n_segs);
+	return equal("n_segs", 0, 0, b->n_segs, n_segs) && ok;
 }

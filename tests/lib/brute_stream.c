@@ -368,8 +368,13 @@ static void lost_record(struct bstream *b, const struct tmigr_rec *r, __u64 now)
 		return;
 	b->gaps = brute_more(b->gaps, b->n_gaps, sizeof(*b->gaps));
 	b->gaps[b->n_gaps++] = (struct gap){cpu, root, from, now};
-	if (now < b->end)
-		duty(b, now, cpu, UNSET, UNSET);
+	for (size_t i = 0; i < b->topo->n_cpus && now < b->end; i++) {
+		int of = brute_root_of(&b->state, b->state.cpus[i].group);
+
+		if ((int)i == cpu || (b->due[i] < 0 && b->state.cpus[i].duty == SET &&
+				      (root < 0 || of < 0 || of == root)))
+			duty(b, now, i, UNSET, UNSET);
+	}
 	for (size_t i = 0; i < b->state.n_groups; i++) {
 		struct bgroup *g = &b->state.groups[i];
 		__u64 f = max(from, g->good);

@@ -19,11 +19,11 @@ struct sim_cfg {
 	unsigned int n_classes;
 	unsigned int max_gap; /* between CPU numbers; 1: contiguous */
 	unsigned int steps;
-	__u64 step_ns;	    /* mean time between steps of the machine */
-	__u64 max_delay_ns; /* of a record's stamp behind the update */
-	bool snapshot;	    /* else CPUs are learnt from their first event */
-	bool late_snapshot; /* it is taken after the window's start */
-	bool more_snapshots;  /* some inside the window */
+	__u64 step_ns;	     /* mean time between steps of the machine */
+	__u64 max_delay_ns;  /* of a record's stamp behind the update */
+	bool snapshot;	     /* else CPUs are learnt from their first event */
+	bool late_snapshot;  /* it is taken after the window's start */
+	bool more_snapshots; /* some inside the window */
 	bool end_snapshot;
 	bool hotplug;
 	unsigned int n_lost;  /* losses told of by LOST, if a record follows */

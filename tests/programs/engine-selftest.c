@@ -141,6 +141,26 @@ static void check_losses(const struct engine_run *run, const char *what, bool ex
 		       expect_some ? "records were lost" : "no record was lost");
 }
 
+/* No CLEAN vouches for a time in which a loss lies that the stream tells of only
+ * later. */
+static void check_clean(const struct engine_run *run, const char *what)
+{
+	__u64 clean_ns = 0;
+	size_t bad = 0;
+
+	for (size_t i = 0; i < run->recs.n; i++) {
+		const struct tmigr_rec *rec = &run->recs.recs[i];
+
+		if (rec->type == TMIGR_REC_CLEAN) {
+			bad += rec->t_ns <= clean_ns;
+			clean_ns = rec->t_ns;
+		} else if (rec->type == TMIGR_REC_LOST) {
+			bad += rec->b < clean_ns;
+		}
+	}
+	tap_ok(bad == 0 && clean_ns == run->end_ns, "%s: what is vouched for is complete", what);
+}
+
 /* Records written in the window, as the programs counted and as they came. */
 static void check_records(const struct engine_run *run, const char *what)
 {
@@ -210,6 +230,7 @@ static void test_plain(const struct tmigr_topology *topo)
 		engine_check_recomputed(&run, what);
 		check_stream(&run, what);
 		check_losses(&run, what, false);
+		check_clean(&run, what);
 		check_records(&run, what);
 		check_misses(&run, what);
 		if (tmigr_live_has_tmigr(run.live)) {
@@ -267,6 +288,7 @@ static void test_tiny_ring(const struct tmigr_topology *topo)
 		check_law_1(&run, what);
 		check_known(&run, what);
 		check_losses(&run, what, true);
+		check_clean(&run, what);
 	}
 	engine_end(&run);
 }
@@ -333,6 +355,29 @@ static void test_nothing_left(const struct tmigr_topology *topo)
 	for (size_t i = 0; i < n; i++)
 		left += !gone(ids[i]);
 	tap_ok(!ret && n > 0 && left == 0, "closed while running: no program is left of %zu", n);
+}
+
+/* This kernel's verifier takes the programs in every configuration, also those of
+ * other kernels.  (A raw_tp program's tracepoint is looked for at attach.) */
+static void test_configurations(void)
+{
+	for (unsigned int bits = 0; bits < 16; bits++) {
+		struct tmigr_bpf *skel = tmigr_bpf__open();
+		int ret = -1;
+
+		if (skel) {
+			skel->rodata->cfg_timeline = bits & 1;
+			skel->rodata->cfg_tmigr = bits & 2;
+			skel->rodata->cfg_connect_cpu_arg = bits >> 2 & 1;
+			skel->rodata->cfg_connect_child_arg = bits >> 3 & 1;
+			/* These need CONFIG_KALLSYMS_ALL. */
+			bpf_program__set_autoload(skel->progs.snap_tmc_ksym, false);
+			bpf_program__set_autoload(skel->progs.snap_rq_ksym, false);
+			ret = tmigr_bpf__load(skel);
+		}
+		tap_ok(ret == 0, "configuration %x: accepted", bits);
+		tmigr_bpf__destroy(skel);
+	}
 }
 
 static int count_sink(void *arg, const struct tmigr_rec *recs, size_t n)
@@ -409,11 +454,13 @@ static void test_misuse(const struct tmigr_topology *topo)
 }
 
 /* True, with a line to print, where the engine cannot run. */
-static bool cannot_run(const struct tmigr_topology *topo, struct tmigr_err *err)
+static bool cannot_run(const struct tmigr_topology *topo, bool *ret_has_tmigr,
+		       struct tmigr_err *err)
 {
 	struct tmigr_live *live = NULL;
 	int ret = tmigr_live_open(NULL, topo, &live, err);
 
+	*ret_has_tmigr = live && tmigr_live_has_tmigr(live);
 	tmigr_live_close(live);
 	return ret == -EPERM || ret == -ENOENT;
 }
@@ -422,6 +469,7 @@ int main(void)
 {
 	struct tmigr_topology *topo = NULL;
 	struct tmigr_err err = {""};
+	bool has_tmigr;
 	pid_t *load;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -429,7 +477,7 @@ int main(void)
 		printf("Bail out! %s\n", err.text);
 		return 1;
 	}
-	if (cannot_run(topo, &err)) {
+	if (cannot_run(topo, &has_tmigr, &err)) {
 		printf("1..0 # SKIP %s\n", err.text);
 		tmigr_topology_free(topo);
 		return 0;
@@ -444,6 +492,9 @@ int main(void)
 	test_snapshot(topo, true);
 	test_misuse(topo);
 	test_nothing_left(topo);
+	/* Without these structures in BTF the programs are not loadable. */
+	if (has_tmigr)
+		test_configurations();
 	engine_load_stop(topo, load);
 	tmigr_topology_free(topo);
 	return tap_done();

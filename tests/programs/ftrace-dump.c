@@ -51,12 +51,17 @@ static bool wanted(const char *system, const char *event)
 /* A run that was killed could not remove its instance: do it here. */
 static void remove_stale(void)
 {
-	char **names = tracefs_instances("^" INSTANCE_PREFIX "[0-9]*$");
+	/* Not with a pattern: libtracefs 1.6 leaks the compiled one. */
+	char **names = tracefs_instances(NULL);
+	size_t skip = strlen(INSTANCE_PREFIX);
 
 	for (int i = 0; names && names[i]; i++) {
-		pid_t pid = (pid_t)atoi(names[i] + strlen(INSTANCE_PREFIX));
 		struct tracefs_instance *old;
+		pid_t pid;
 
+		if (strncmp(names[i], INSTANCE_PREFIX, skip))
+			continue;
+		pid = (pid_t)atoi(names[i] + skip);
 		if (pid <= 0 || !kill(pid, 0) || errno != ESRCH)
 			continue;
 		old = tracefs_instance_create(names[i]);

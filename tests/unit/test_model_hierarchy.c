@@ -163,6 +163,36 @@ static void new_top_level(void **state)
 	}
 }
 
+/* Two roots that both have a place in the result come together: the account of
+ * the older one goes on, the other's is unknown from then on. */
+static void merged_roots(void **state)
+{
+	struct tmigr_rec recs[] = {
+		ONE_ROOT(WORD(3, 1, 7)),
+		rec_node_group(500, G1, 0, 0, 1),
+		rec_node_cpu(500, G1, 2, 1),
+		rec_snap_group(500, G1, WORD(1, 1, 3)),
+		{.t_ns = 1200, .type = TMIGR_REC_CLEAN},
+		rec_node_group(1500, R0, TOP, 0, 1),
+		rec_node_group(1500, G1, TOP, 0, 2),
+		rec_node_group(1500, TOP, 0, 1, 1),
+		rec_snap_group(1500, TOP, WORD(3, 2, 1)),
+	};
+	struct fixture *f = RUN(machine_new(3, 1, 1, NULL), recs);
+
+	(void)state;
+	assert_int_equal(f->r->n_roots, 2);
+	assert_int_equal(f->n_segs, 4);
+	expect_segment(f, 0, TMIGR_HELD, 0, 1000, 1500);
+	expect_segment(f, 1, TMIGR_HELD, 2, 1500, 2000);
+	assert_int_equal(f->segs[2].root, 1);
+	expect_segment(f, 2, TMIGR_HELD, 2, 1000, 1500);
+	expect_segment(f, 3, TMIGR_UNKNOWN, -1, 1500, 2000);
+	assert_int_equal(f->r->roots[0].group, 0);
+	assert_int_equal(f->r->roots[1].group, 0);
+	fixture_free(f);
+}
+
 /* Unknown before it appeared. */
 static void new_hierarchy(void **state)
 {
@@ -209,9 +239,10 @@ static void impossible_links(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(view_names),	 cmocka_unit_test(view_of_the_present),
-		cmocka_unit_test(two_roots),	 cmocka_unit_test(new_top_level),
-		cmocka_unit_test(new_hierarchy), cmocka_unit_test(impossible_links),
+		cmocka_unit_test(view_names),	    cmocka_unit_test(view_of_the_present),
+		cmocka_unit_test(two_roots),	    cmocka_unit_test(new_top_level),
+		cmocka_unit_test(merged_roots),	    cmocka_unit_test(new_hierarchy),
+		cmocka_unit_test(impossible_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../../lib/model_internal.h"
 #include "../lib/fixture.h"
 
 #define MS 1000000ULL
@@ -249,6 +250,76 @@ static void lost_duty(void **state)
 	fixture_free(f);
 }
 
+/* A CPU whose records are lost may have expired another one's timers, and with
+ * them its duty. */
+static void lost_ends_duties_of_others(void **state)
+{
+	struct tmigr_rec recs[] = {
+		ONE_ROOT(WORD(1, 1, 7)),
+		rec_about(900, 1, TMIGR_REC_CPU_NEW_TIMER_IDLE, 1, 8000),
+		rec_group(1200, 0, false, R0, 1, WORD(0, NOBODY, 8)),
+		rec_about(1200, 0, TMIGR_REC_CPU_IDLE, 0, NEVER),
+		rec_lost(1400, 0, 1, 1300),
+		rec_about(1410, 0, TMIGR_REC_CPU_NEW_TIMER_IDLE, 0, NEVER),
+		rec_snap_group(1450, R0, WORD(0, NOBODY, 8)),
+		rec_about(1500, 1, TMIGR_REC_SNAP_CPU, 1, 8000),
+	};
+	struct fixture *f = RUN(machine_new(2, 1, 1, NULL), recs);
+
+	(void)state;
+	assert_int_equal(f->n_segs, 4);
+	expect_segment(f, 1, TMIGR_DUTY, -1, 1200, 1300);
+	expect_segment(f, 2, TMIGR_UNKNOWN, -1, 1300, 1500);
+	expect_segment(f, 3, TMIGR_DUTY, -1, 1500, 2000);
+	fixture_free(f);
+}
+
+/* Records of a CPU whose place is not known: any root may have lost an update. */
+static void lost_of_unknown_cpu(void **state)
+{
+	struct tmigr_rec recs[] = {
+		ONE_ROOT(WORD(0, NOBODY, 7)),
+		rec_node_group(500, G0, 0, 0, 1),
+		rec_node_cpu(500, G0, 2, 1),
+		rec_snap_group(500, G0, WORD(1, 1, 1)),
+		rec_clean(1200),
+		rec_lost(1300, 77, 4, 1200),
+		rec_snap_group(1600, R0, WORD(0, NOBODY, 7)),
+		rec_group(1700, 2, true, G0, 1, WORD(1, 1, 3)),
+	};
+	struct fixture *f = RUN(machine_new(3, 1, 1, NULL), recs);
+
+	(void)state;
+	assert_int_equal(f->r->lost_records, 4);
+	assert_int_equal(f->r->lost_updates, 1);
+	assert_int_equal(f->n_segs, 6);
+	expect_segment(f, 0, TMIGR_FREE, -1, 1000, 1200);
+	expect_segment(f, 1, TMIGR_UNKNOWN, -1, 1200, 1300);
+	expect_segment(f, 2, TMIGR_FREE, -1, 1300, 2000);
+	expect_segment(f, 3, TMIGR_HELD, 2, 1000, 1200);
+	expect_segment(f, 4, TMIGR_UNKNOWN, -1, 1200, 1700);
+	expect_segment(f, 5, TMIGR_HELD, 2, 1700, 2000);
+	fixture_free(f);
+}
+
+/* A snapshot that reads a CPU between its last group and its CPU_IDLE must not
+ * decide the duty that is due. */
+static void snapshot_while_duty_is_due(void **state)
+{
+	struct tmigr_rec recs[] = {
+		ONE_ROOT(WORD(1, 1, 7)),
+		rec_group(1200, 0, false, R0, 1, WORD(0, NOBODY, 8)),
+		rec_about(1250, 1, TMIGR_REC_SNAP_CPU, 0, NEVER),
+		rec_about(1300, 0, TMIGR_REC_CPU_IDLE, 0, 5000),
+	};
+	struct fixture *f = RUN(machine_new(2, 1, 1, NULL), recs);
+
+	(void)state;
+	assert_int_equal(f->n_segs, 2);
+	expect_segment(f, 1, TMIGR_DUTY, -1, 1200, 2000);
+	fixture_free(f);
+}
+
 /* A snapshot with an older word than the updates is no news; with a newer one
  * it tells of lost updates. */
 static void snapshots_in_the_window(void **state)
@@ -298,7 +369,8 @@ static void seq_wraps(void **state)
 	struct fixture f = {.topo = machine_new(2, 1, 1, NULL)};
 	struct tmigr_model_cfg cfg = {
 		.topo = f.topo, .start_ns = S, .segment = fixture_segment, .arg = &f};
-	__u64 t = 2000, held = 0;
+	size_t cap_held = 0, cap_log = 0;
+	__u64 t = 2000, held;
 	__u16 seq = 0xff00;
 
 	(void)state;
@@ -315,7 +387,13 @@ static void seq_wraps(void **state)
 		rec = rec_clean(t);
 		assert_int_equal(tmigr_model_feed(f.m, &rec, 1), 0);
 		assert_int_equal(tmigr_model_advance(f.m, t), 0);
+		if (i == 60000) {
+			cap_held = f.m->cap_held;
+			cap_log = f.m->roots[0].cap_log;
+		}
 	}
+	assert_int_equal(f.m->cap_held, cap_held);
+	assert_int_equal(f.m->roots[0].cap_log, cap_log);
 	assert_int_equal(tmigr_model_finish(f.m, t), 0);
 	f.r = tmigr_model_result(f.m);
 	assert_true(fixture_sums_hold(f.r));
@@ -341,6 +419,9 @@ int main(void)
 		cmocka_unit_test(lost_tail),
 		cmocka_unit_test(tail_revealed_by_end_snapshot),
 		cmocka_unit_test(lost_duty),
+		cmocka_unit_test(lost_ends_duties_of_others),
+		cmocka_unit_test(lost_of_unknown_cpu),
+		cmocka_unit_test(snapshot_while_duty_is_due),
 		cmocka_unit_test(snapshots_in_the_window),
 		cmocka_unit_test(start_in_the_middle),
 		cmocka_unit_test(seq_wraps),
