@@ -58,6 +58,9 @@ def word_order(tap, oracle, origin, pairs):
         n += len(seqs)
         wrong += [f'{group:#x}: {a} then {b}' for a, b in zip(seqs, seqs[1:])
                   if (b - a) & 0xffff != 1]
+    if not n:
+        tap.skip('order by seq', 'no update in the window')
+        return
     tap.ok(not wrong, f'{n} updates: order rebuilt = order by seq', wrong)
     tap.note(f'{oracle.order_counts[2]} not where the trace has them')
 
