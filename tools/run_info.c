@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the report says about the tool, the machine and the command. */
 #include "run.h"
+#include "version.h"
 
 #include <stdio.h>
 #include <string.h>
