@@ -300,9 +300,11 @@ static void test_many(const struct tmigr_topology *topo)
 	struct tmigr_err err = {""};
 	long before = -1, after;
 	int ret = tmigr_engine_open(NULL, topo, &engine, &err);
+	__u64 begin_ns = tmigr_now_ns();
 
 	if (!ret)
 		ret = run_many(engine, &before, &err);
+	tap_diag("%d edges in %llu ms\n", BATCHES, (tmigr_now_ns() - begin_ns) / TMIGR_NS_PER_MS);
 	after = resident_pages();
 	tap_ok(ret == 0, "%d windows open and close", BATCHES * AT_ONCE);
 	if (ret)
@@ -438,6 +440,49 @@ static void test_idle_engine(const struct tmigr_topology *topo)
 	tmigr_engine_close(engine);
 }
 
+/* ---- sinks that fail ---- */
+
+static int refuse(void *arg, const struct tmigr_rec *recs, size_t n)
+{
+	(void)recs, (void)n;
+	++*(int *)arg;
+	return -EIO;
+}
+
+static int run_refused(struct tmigr_engine *engine, int *calls, int *tapped, struct tmigr_err *err)
+{
+	const struct tmigr_window_opts opts = {.records = refuse, .arg = calls};
+	struct tmigr_window *w = NULL;
+	int ret = tmigr_engine_start(engine, err);
+
+	tmigr_engine_tap(engine, refuse, tapped);
+	if (!ret)
+		ret = tmigr_engine_window_open(engine, &opts, &w, err);
+	for (int i = 0; i < 2 && !ret; i++) {
+		engine_sleep_ms(100);
+		ret = tmigr_engine_drain(engine, NULL, err);
+	}
+	if (!ret)
+		ret = tmigr_engine_window_close(engine, w, err);
+	tmigr_window_free(w);
+	return ret;
+}
+
+static void test_refused(const struct tmigr_topology *topo)
+{
+	struct tmigr_engine *engine = NULL;
+	struct tmigr_err err = {""};
+	int calls = 0, tapped = 0, ret = tmigr_engine_open(NULL, topo, &engine, &err);
+
+	if (!ret)
+		ret = run_refused(engine, &calls, &tapped, &err);
+	tap_ok(!ret, "a sink that fails does not end the window");
+	if (ret)
+		tap_diag("%s\n", err.text);
+	tap_ok(calls == 1 && tapped == 1, "... and is not called again");
+	tmigr_engine_close(engine);
+}
+
 int main(void)
 {
 	struct tmigr_topology *topo = NULL;
@@ -463,6 +508,7 @@ int main(void)
 	test_many(topo);
 	test_lossy(topo);
 	test_idle_engine(topo);
+	test_refused(topo);
 	engine_load_stop(topo, load);
 	tmigr_topology_free(topo);
 	return tap_done();
