@@ -67,7 +67,8 @@ ALL_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-
 LDFLAGS += -fsanitize=address,undefined
 endif
 ifeq ($(STATIC),1)
-LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null)
+# Once more at the end: lib/libelf_static.c.
+LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) $(B)/libtmigr.a
 LDFLAGS += -static -s
 endif
 
@@ -137,7 +138,8 @@ $(B)/bench/%: $(B)/bench/%.o $(B)/libtmigr.a
 STATIC_B = $(B)/static$(ARCH:%=-%)
 .PHONY: static
 static:
-	$(Q)sysroot=$(if $(ARCH),$$(tests/board/sysroot $(ARCH))) && \
+	$(Q)$(if $(ARCH),scripts/install-deps --check $(ARCH) &&) \
+	sysroot=$(if $(ARCH),$$(tests/board/sysroot $(ARCH))) && \
 	$(MAKE) STATIC=1 CROSS=$(ARCH) SYSROOT="$$sysroot" B=$(STATIC_B) CFLAGS=-O2 $(STATIC_B)/tmigr
 
 .PHONY: check-board
