@@ -57,9 +57,9 @@ def tool(arch):
     """The static tmigr for an architecture, built if need be."""
     if arch == "arm64":
         machine.need(machine.CROSS_CC[arch], "gcc-aarch64-linux-gnu")
-        argv, place = ["make", "static", "ARCH=arm64"], "build/static-arm64/tmigr"
+        argv, place = ["make", "static", "B=build", "ARCH=arm64"], "build/static-arm64/tmigr"
     else:
-        argv, place = ["make", "static"], "build/static/tmigr"
+        argv, place = ["make", "static", "B=build"], "build/static/tmigr"
     done = subprocess.run(argv, cwd=TREE, text=True, capture_output=True)
     if done.returncode:
         raise packages.Unavailable(f"{' '.join(argv)} failed: {done.stderr.strip()[-300:]}")
@@ -196,9 +196,10 @@ def check_late(tap, name, out):
 def check(tap, board, kernel, keep):
     name = f"{board.name} {kernel}"
     try:
-        label, image = image_of(kernel, board.arch)
-        tool(board.arch)
+        # What costs least to find missing comes first.
         machine.need(machine.QEMU[board.arch], f"qemu-system for {board.arch}")
+        tool(board.arch)
+        label, image = image_of(kernel, board.arch)
         packages.Root(board.arch)
     except packages.Unavailable as e:
         tap.skip(name, e)
