@@ -10,9 +10,9 @@
 # make bench      measure this tool beside its peers
 #
 # V=1 shows commands; SANITIZE=1 builds into build-asan with ASan and UBSan;
-# WERROR=1 makes warnings errors.
+# WERROR=1 makes warnings errors; B=DIR builds there (a tree that is read-only).
 
-MAKEFLAGS += --no-builtin-rules
+MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -46,7 +46,15 @@ PKG_CONFIG := env PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)
 endif
 
 PACKAGES := libbpf libtracefs libtraceevent jansson libzstd
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1)
+# What comes by itself with make demo, check and bench is only told of otherwise.
+ifeq ($(filter deps demo check check-board bench clean,$(MAKECMDGOALS))$(CROSS),)
+ifneq ($(shell for i in $(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL); do command -v $$i; done 2>/dev/null | wc -l) \
+	$(shell $(PKG_CONFIG) --exists $(PACKAGES) 2>/dev/null && echo there),3 there)
+$(warning what the build needs is not all there: scripts/install-deps installs it)
+endif
+endif
+# This tree's own repository: not one around it, and whoever owns it.
+VERSION := $(shell git --git-dir=.git --work-tree=. describe --tags --always --dirty 2>/dev/null || echo 0.1)
 
 CFLAGS ?= -O2 -g
 LDFLAGS += -Wl,--as-needed
@@ -59,13 +67,14 @@ ALL_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-
 LDFLAGS += -fsanitize=address,undefined
 endif
 ifeq ($(STATIC),1)
-LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null)
+# Once more at the end: lib/libelf_static.c.
+LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) $(B)/libtmigr.a
 LDFLAGS += -static -s
 endif
 
 # The BPF object needs no header of the machine it is built on but libbpf's and
 # the kernel's uapi; the multiarch folder holds asm/types.h.
-BPF_TARGET_ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1 | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/')
+BPF_TARGET_ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1 | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/')
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g $(WARN) -D__TARGET_ARCH_$(BPF_TARGET_ARCH) -Iinclude -Ibpf \
 	-I/usr/include/$(shell gcc -print-multiarch 2>/dev/null)
 
@@ -126,10 +135,11 @@ $(B)/bench/%: $(B)/bench/%.o $(B)/libtmigr.a
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lm
 
-STATIC_B = build/static$(ARCH:%=-%)
+STATIC_B = $(B)/static$(ARCH:%=-%)
 .PHONY: static
 static:
-	$(Q)sysroot=$(if $(ARCH),$$(tests/board/sysroot $(ARCH))) && \
+	$(Q)$(if $(ARCH),scripts/install-deps --check $(ARCH) &&) \
+	sysroot=$(if $(ARCH),$$(tests/board/sysroot $(ARCH))) && \
 	$(MAKE) STATIC=1 CROSS=$(ARCH) SYSROOT="$$sysroot" B=$(STATIC_B) CFLAGS=-O2 $(STATIC_B)/tmigr
 
 .PHONY: check-board
@@ -140,15 +150,20 @@ check-board:
 deps:
 	$(Q)scripts/install-deps
 
+# By sudo in a user's tree, what was built is the user's: a later make goes on.
+give = $(Q)[ "$$(id -u)" != 0 ] || chown -hR --reference=Makefile $(1) 2>/dev/null || :
+
 demo: deps
 	$(Q)$(MAKE) all $(B)/tests/programs/tm-load
+	$(call give,$(B))
 	$(Q)scripts/demo $(B)/tmigr
 
 # The whole suite twice: the ordinary build, then ASan+UBSan.
 check: deps
 	$(Q)$(MAKE) build-all
-	$(Q)$(MAKE) SANITIZE=1 build-all
-	$(Q)tests/run-all build build-asan
+	$(Q)$(MAKE) SANITIZE=1 B=$(B)-asan build-all
+	$(call give,$(B) $(B)-asan)
+	$(Q)tests/run-all $(B) $(B)-asan
 
 # One build's suite, nothing installed: make check-only [SANITIZE=1] [T='tests/cli/*.t']
 check-only: build-all
@@ -156,6 +171,7 @@ check-only: build-all
 
 bench: deps
 	$(Q)$(MAKE) build-all
+	$(call give,$(B))
 	$(Q)bench/run $(B)
 
 .PHONY: clean
