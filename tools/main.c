@@ -3,6 +3,7 @@
 #include "version.h"
 #include "tmigr.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -31,12 +32,19 @@ static const struct verb verbs[] = {
 static void complain(const char *verb, const char *hint, const char *fmt, va_list ap)
 	__attribute__((format(printf, 3, 0)));
 
-/* One write to stderr, so that the line stays whole beside a command's output. */
+/*
+ * One write to stderr, so that the line stays whole beside a command's output.
+ * A name from outside may hold anything: it must not break the line, nor talk to
+ * the terminal.
+ */
 static void complain(const char *verb, const char *hint, const char *fmt, va_list ap)
 {
-	char text[1024];
+	char text[1024], *p;
 
 	vsnprintf(text, sizeof(text), fmt, ap);
+	for (p = text; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			*p = '?';
 	fflush(stdout);
 	fprintf(stderr, "tmigr%s%s: %s%s\n", verb ? " " : "", verb ? verb : "", text, hint);
 }

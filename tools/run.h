@@ -63,7 +63,7 @@ struct child {
 /* What the process had before the tool changed it; the command gets it back. */
 struct signals {
 	sigset_t mask;
-	struct sigaction pipe, intr, term;
+	struct sigaction pipe, intr, term, chld;
 	int fd; /* signalfd of SIGINT, SIGTERM, SIGHUP, SIGCHLD */
 };
 
