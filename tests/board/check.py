@@ -197,9 +197,12 @@ def check_session(tap, name, out):
         observer(tap, name, out, reports["idle"])
 
 
-def check_late(tap, name, out):
+def check_late(tap, name, out, board):
     check_tree(tap, name, out, early="boot-early.txt")
-    check_window(tap, f"{name} late", "late", out, LATE_UNKNOWN_NS)
+    report = check_window(tap, f"{name} late", "late", out, LATE_UNKNOWN_NS)
+    if report:
+        tap.ok(f"{name} late: CPUs that came in the window have their capacity and idle states",
+               judge.machine_known(report, board))
 
 
 def check(tap, board, kernel, keep):

@@ -115,6 +115,22 @@ def sums(report, unknown_ns=0):
         yield f"lost: {report['lost']}"
 
 
+def machine_known(report, board):
+    """Yields what the report does not know, or knows wrongly, of the board's CPUs."""
+    named = {s["name"] for s in report["cpus"][0]["states"]}
+    for c in report["cpus"]:
+        if board.capacity and c["capacity"] != board.capacity[c["cpu"]]:
+            yield f"CPU {c['cpu']}: capacity {c['capacity']}, not {board.capacity[c['cpu']]}"
+        if c.get("class_guessed"):
+            yield f"CPU {c['cpu']}: its class is a guess"
+        if named - {s["name"] for s in c["states"]}:
+            yield f"CPU {c['cpu']}: states {c['states']}, CPU 0 has {named}"
+    values = sorted({c["capacity"] for c in report["cpus"]})
+    listed = [c["capacity"] for c in report["classes"]]
+    if listed != values:
+        yield f"classes of {listed}, the CPUs have {values}"
+
+
 def residency(report, window):
     """Where time or entries of a CPU differ from the capture's: [(excess, text)]."""
     for c in report["cpus"]:
