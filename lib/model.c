@@ -17,7 +17,7 @@ static void init_cpu(struct tmigr_model *m, size_t i)
 
 	*c = (struct tmigr_mcpu){
 		.cpu = tc->cpu,
-		.class_idx = tc->class_idx,
+		.class_idx = tc->class_guessed ? m->cfg.topo->n_classes : tc->class_idx,
 		.slot = tc->online ? TMIGR_SLOT_UNKNOWN : TMIGR_SLOT_OFFLINE,
 		.idle_slot = TMIGR_SLOT_UNKNOWN,
 		.seen = !tc->online,
@@ -48,6 +48,7 @@ static void init_classes(struct tmigr_model *m)
 			n++;
 		m->lower_classes[i] = n;
 	}
+	m->lower_classes[n_classes] = 0;
 }
 
 int tmigr_model_new(const struct tmigr_model_cfg *cfg, struct tmigr_model **ret)

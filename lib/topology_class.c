@@ -117,6 +117,7 @@ static int move_cpus(struct tmigr_topology *topo, struct draft *d, const char *o
 					  override, list->cpus[i]);
 		d->moved[idx] = true;
 		topo->cpus[idx].class_idx = (unsigned int)class_idx;
+		topo->cpus[idx].class_guessed = false;
 	}
 	return 0;
 }

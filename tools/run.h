@@ -105,6 +105,7 @@ void stream_pump(struct stream *s);
 struct session {
 	const struct run_opts *opts;
 	struct tmigr_topology *topo;
+	struct tmigr_topology *end_topo; /* NULL: as at the start */
 	struct tmigr_engine *engine;
 	struct tmigr_window *window;
 	struct tmigr_rundir *dir;

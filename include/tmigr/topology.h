@@ -33,6 +33,7 @@ struct tmigr_topo_cpu {
 	bool nohz_full;
 	unsigned int capacity; /* cpu_capacity; where the file is absent (offline),
 				* that of CPUs of its kind, else 1024 */
+	bool class_guessed;    /* that 1024 where others have a capacity, and no --class */
 	int node;	       /* NUMA node, -1 unknown */
 	int cluster;	       /* topology/cluster_id, -1 unknown */
 	unsigned int class_idx;    /* index into classes[] */
@@ -70,6 +71,16 @@ int tmigr_topology_read(const char *root, const char *const *overrides,
 			size_t n_overrides, struct tmigr_topology **ret,
 			struct tmigr_err *err);
 void tmigr_topology_free(struct tmigr_topology *topo);
+
+/*
+ * Reads again what sysfs has of a CPU only while it is online (capacity, node,
+ * idle states), for those that were offline in @start: same CPUs, everything
+ * else as in @start.  *@ret is NULL when nothing has changed, else owned by the
+ * caller.
+ */
+int tmigr_topology_refresh(const char *root, const char *const *overrides, size_t n_overrides,
+			   const struct tmigr_topology *start, struct tmigr_topology **ret,
+			   struct tmigr_err *err);
 
 /* Dense index of CPU number @cpu, or -1. O(log n). */
 int tmigr_topology_index(const struct tmigr_topology *topo, unsigned int cpu);

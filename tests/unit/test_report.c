@@ -735,12 +735,14 @@ static void test_notes(void **state)
 	m->topo.timer_migration = 0;
 	m->model.h.cpus[7].learnt = false;
 	m->model.h.cpus[7].group = -1;
+	m->topo.cpus[5].class_guessed = m->topo.cpus[6].class_guessed = true;
 	r = machine_report(m, false, info);
 	text = render(tmigr_report_text, r);
 	assert_non_null(strstr(text, "part of the run only (x.tmr: byte 77: cut)"));
 	assert_non_null(strstr(text, "the run was interrupted"));
 	assert_non_null(strstr(text, "kernel.timer_migration = 0"));
 	assert_non_null(strstr(text, "place of CPUs 7 in the hierarchy never showed"));
+	assert_non_null(strstr(text, "the class of CPUs 5-6 is a guess"));
 	assert_non_null(strstr(text, "computed from the recorded events"));
 	assert_non_null(strstr(text, "what tmigr itself took is not known"));
 	free(text);
