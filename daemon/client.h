@@ -15,6 +15,7 @@
 #define TMIGRD_CLIENT_H
 
 #include <stdbool.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <jansson.h>
@@ -28,8 +29,8 @@
 #define CLIENT_OUT_MAX	(4u << 20)
 #define CLIENT_FDS	4 /* passed, and not taken by a request yet */
 
-#define INTERFACE "org.tmigrd.Tmigr"
-#define SERVICE	  "org.varlink.service"
+#define INTERFACE	"org.tmigrd.Tmigr"
+#define SERVICE		"org.varlink.service"
 
 struct client;
 struct tmigrd;

@@ -106,8 +106,8 @@ static void end_feed(struct tmigrd *d, struct feed *f, const char *why)
 
 static struct msg *sample_msg(struct tmigrd *d, const struct feed *f, struct tmigr_window *w)
 {
-	json_t *info = window_info(d, f->start_time, tmigr_window_start_ns(w),
-				   tmigr_window_end_ns(w));
+	json_t *info =
+		window_info(d, f->start_time, tmigr_window_start_ns(w), tmigr_window_end_ns(w));
 	json_t *report = window_report(d, w, info);
 
 	json_decref(info);

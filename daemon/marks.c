@@ -33,9 +33,9 @@ json_t *marks_json(const struct marks *m, __u64 from_ns, __u64 to_ns)
 
 		if (mark->t_ns < from_ns || mark->t_ns >= to_ns)
 			continue;
-		if (json_array_append_new(list, json_pack("{sI ss}", "time_ns",
-							  (json_int_t)mark->t_ns, "text",
-							  mark->text))) {
+		if (json_array_append_new(list,
+					  json_pack("{sI ss}", "time_ns", (json_int_t)mark->t_ns,
+						    "text", mark->text))) {
 			json_decref(list);
 			return NULL;
 		}

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "methods.h"
 #include "tmigr/recording.h"
@@ -179,9 +180,9 @@ static void on_done(struct transfer *t)
 
 static void finish(struct recording *rec, struct tmigr_window *w, const json_t *info)
 {
-	json_t *end = json_pack("{sI so sO}", "end_ns", (json_int_t)tmigr_window_end_ns(w),
-				"totals", tmigr_window_totals_to_json(tmigr_window_totals(w)),
-				"info", info);
+	json_t *end =
+		json_pack("{sI so sO}", "end_ns", (json_int_t)tmigr_window_end_ns(w), "totals",
+			  tmigr_window_totals_to_json(tmigr_window_totals(w)), "info", info);
 
 	if (!rec->writer)
 		goto out;

@@ -60,7 +60,7 @@ static const char *take_members(struct request *r)
 
 	if (!json_is_object(r->root))
 		return "a request is a JSON object";
-	json_object_foreach(r->root, key, v)
+	json_object_foreach (r->root, key, v)
 		if (strcmp(key, "method") && strcmp(key, "parameters") && strcmp(key, "more") &&
 		    strcmp(key, "oneway") && strcmp(key, "upgrade"))
 			return "a request has no members but method, parameters, more, oneway, "
@@ -133,7 +133,7 @@ const char *params_check(const struct param *params, json_t *object)
 	const char *key;
 	json_t *v;
 
-	json_object_foreach(object, key, v) {
+	json_object_foreach (object, key, v) {
 		for (p = params; p->name && strcmp(p->name, key);)
 			p++;
 		if (!p->name)

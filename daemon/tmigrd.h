@@ -52,7 +52,7 @@ struct listener {
 	struct source src; /* fd -1: none */
 	int lock_fd;	   /* -1: the service manager made the socket */
 	const char *path;
-	gid_t gid; /* whose members may; 0: root only */
+	gid_t gid;   /* whose members may; 0: root only */
 	bool bound;  /* the path is ours to remove */
 	bool paused; /* no descriptor left: tried again at resume */
 };
@@ -108,7 +108,7 @@ struct tmigrd {
 	struct tmigr_window *base; /* since the start */
 	char start_time[40];
 	struct tmigr_housekeeping housekeeping;
-	int cpu; /* -1: not pinned */
+	int cpu;      /* -1: not pinned */
 	json_t *info; /* of reports: tool, kernel, machine, ... */
 
 	__u64 start_ns;
@@ -121,6 +121,7 @@ struct tmigrd {
 	__u64 last_window;
 	struct feed *feeds;
 	struct flight *flight;
+	unsigned int n_dumps;
 	struct marks marks;
 };
 

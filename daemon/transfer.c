@@ -142,7 +142,7 @@ static void write_step(struct transfer *t)
 
 static void step(struct transfer *t)
 {
-	void (*done)(struct transfer *t) = t->done;
+	void (*done)(struct transfer * t) = t->done;
 
 	if (!t->full)
 		write_step(t);
