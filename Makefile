@@ -49,6 +49,7 @@ PACKAGES := libbpf libtracefs libtraceevent jansson libzstd
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1)
 
 CFLAGS ?= -O2 -g
+LDFLAGS += -Wl,--as-needed
 WARN := -Wall -Wextra -Wshadow -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -I$(B) \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null) -MMD -MP $(CFLAGS)
@@ -103,10 +104,18 @@ $(B)/libtmigr.a: $(LIB_OBJ)
 	$(call msg,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(B)/%.o: %.c | $(BPF_SKEL)
+$(B)/%.o: %.c | $(BPF_SKEL) $(B)/version.h
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -DTMIGR_VERSION='"$(VERSION)"' -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# Rewritten only when the version changes; whoever prints it includes it.
+$(B)/version.h: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#define TMIGR_VERSION "$(VERSION)"' | cmp -s - $@ || \
+		echo '#define TMIGR_VERSION "$(VERSION)"' > $@
+.PHONY: FORCE
+FORCE:
 
 $(B)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard include/tmigr/rec.h include/tmigr/maps.h)
 	$(call msg,BPF,$@)

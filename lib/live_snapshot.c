@@ -160,7 +160,9 @@ int tmigr_live_read_snapshot(struct tmigr_live *live, unsigned char *quiet, stru
 	if (ret)
 		return tmigr_fail(err, ret, "cannot read the timer-migration hierarchy: %s",
 				  strerror(-ret));
-	note_quiet(live, quiet);
+	/* Before, there may have been events that nobody saw. */
+	if (live->attached)
+		note_quiet(live, quiet);
 	return 0;
 }
 
@@ -287,6 +289,19 @@ static bool any_valid(const struct tmigr_live *live)
 	return false;
 }
 
+/* An idle CPU without idle states is in the kernel's default idle, unless all of
+ * them are made to poll: good enough for a look, not for figures. */
+static void guess_default_idle(const struct tmigr_live *live, unsigned char *slots)
+{
+	for (size_t i = 0; i < live->topo->n_cpus; i++) {
+		const struct tmigr_snap_cpu *s = &live->last_snap[i];
+
+		if (slots[i] == TMIGR_SLOT_UNKNOWN && s->rq_valid && s->rq_idle &&
+		    !live->topo->cpus[i].n_states)
+			slots[i] = TMIGR_SLOT_STATE0 + 1;
+	}
+}
+
 int tmigr_live_snapshot(struct tmigr_live *live, struct tmigr_rec_vec *vec, struct tmigr_err *err)
 {
 	unsigned char *slots = calloc(live->topo->n_cpus, 1);
@@ -301,6 +316,7 @@ int tmigr_live_snapshot(struct tmigr_live *live, struct tmigr_rec_vec *vec, stru
 				 "no CPU has shown its place in the timer-migration hierarchy yet");
 	if (!ret) {
 		slots_now(live, slots);
+		guess_default_idle(live, slots);
 		ret = tmigr_live_snapshot_records(live, vec);
 		if (!ret)
 			ret = tmigr_live_idle_records(live, slots, tmigr_now_ns(), vec);

@@ -382,7 +382,7 @@ int tmigr_model_finish(struct tmigr_model *m, __u64 end_ns)
 	if (m->err)
 		return m->err;
 	if (m->now_ns > end_ns)
-		end_ns = m->now_ns;
+		return -EINVAL;
 	m->end_ns = end_ns;
 	m->now_ns = end_ns;
 	tmigr_root_cut_end(m);

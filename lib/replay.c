@@ -106,6 +106,8 @@ static int on_end(struct replay *r, const json_t *end, struct tmigr_err *err)
 	r->end_info = json_deep_copy(json_object_get(end, "info"));
 	r->finished = true;
 	ret = tmigr_model_finish(r->model, end_ns);
+	if (ret == -EINVAL)
+		return tmigr_fail(err, ret, "%s: the window ends before its last records", r->path);
 	return ret < 0 ? tmigr_fail(err, ret, "%s: %s", r->path, strerror(-ret)) : 0;
 }
 

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "report_parts.h"
+
 struct tree_migrator tree_migrator(const struct tmigr_tree *t, size_t group)
 {
 	const struct tmigr_group_view *g = &t->h->groups[group];
@@ -51,6 +53,7 @@ void tree_state_name(const struct tmigr_tree *t, size_t cpu, char *text, size_t 
 {
 	const struct tmigr_topo_cpu *topo = &t->topo->cpus[cpu];
 	unsigned int slot = t->h->cpus[cpu].slot, state = slot - TMIGR_SLOT_STATE0;
+	char buf[32];
 
 	if (slot == TMIGR_SLOT_RUNNING)
 		snprintf(text, size, "running");
@@ -58,12 +61,8 @@ void tree_state_name(const struct tmigr_tree *t, size_t cpu, char *text, size_t 
 		snprintf(text, size, "offline");
 	else if (slot >= TMIGR_SLOT_UNKNOWN)
 		snprintf(text, size, "unknown");
-	else if (state < topo->n_states)
-		snprintf(text, size, "%s", topo->states[state].name);
-	else if (!topo->n_states && state < 2)
-		snprintf(text, size, "%s", state ? "default idle" : "poll");
 	else
-		snprintf(text, size, "state%u", state);
+		snprintf(text, size, "%s", tmigr_state_name(topo, state, buf));
 }
 
 const char *tree_tmigr_name(const struct tmigr_tree *t, size_t cpu)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tmigr: the table of verbs, and what they share. */
+#include "version.h"
 #include "tmigr.h"
 
 #include <errno.h>

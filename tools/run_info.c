@@ -2,6 +2,7 @@
 /* What the report says about the tool, the machine and the command. */
 #include "run.h"
 #include "tmigr/info.h"
+#include "version.h"
 
 json_t *run_info(const struct run_opts *opts, bool has_tmigr)
 {

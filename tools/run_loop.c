@@ -104,9 +104,12 @@ static bool window_over(struct loop *l)
 
 static void tick(struct loop *l)
 {
-	int code = session_drain(l->session);
 	size_t i;
+	int code;
 
+	/* A drain may have an error to tell. */
+	progress_clear(&l->progress);
+	code = session_drain(l->session);
 	if (code && !l->failed)
 		l->failed = code;
 	for (i = 0; i < 2; i++)

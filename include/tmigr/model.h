@@ -89,7 +89,8 @@ int tmigr_model_advance(struct tmigr_model *m, __u64 watermark_ns);
  * Ends the window: everything fed is processed.  Records at or after @end_ns
  * change no figure, but still tell what was lost before it (group words, LOST)
  * and what a CPU that was silent in the window had been in.  Called once.
- * -EINVAL: @end_ns lies before the start.
+ * -EINVAL: @end_ns lies before the start, or before what has been processed
+ * (the watermark went beyond @end_ns + TMIGR_LOOKAHEAD_NS).
  */
 int tmigr_model_finish(struct tmigr_model *m, __u64 end_ns);
 

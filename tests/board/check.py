@@ -19,7 +19,9 @@ from boards import BOARDS
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 SERIES = ("6.12", "6.16", "6.18", "6.19", "7.0", "7.1", "7.2", "7.3")
-WINDOWS = ("idle", "all", "pin", "hotplug")
+WINDOWS = ("idle", "all", "pin", "hotplug", "storm", "fixed")
+# A hierarchy that gets a new root inside the window is in between for a moment.
+LATE_UNKNOWN_NS = 1_000_000
 
 
 class Tap:
@@ -86,12 +88,12 @@ def says(out, name, wanted=b"0"):
             yield from out.get(f"{name}.{kind}", b"").decode(errors="replace").splitlines()[:5]
 
 
-def check_tree(tap, name, out):
-    """The live tree against the boot's connect events."""
-    for when in ("tree", "tree-late"):
+def check_tree(tap, name, out, early="boot-trace.txt"):
+    """The live tree, before and after the windows, against the boot's connect events."""
+    for when, trace in (("tree", early), ("tree-late", "boot-trace.txt")):
         tree = json.loads(out[f"{when}.json"])
         live = judge.hierarchy_of_tree(tree)
-        boot = judge.hierarchy_of_boot(out["boot-trace.txt"].decode())
+        boot = judge.hierarchy_of_boot(out[trace].decode())
         tap.ok(f"{name} {when}: the hierarchy of the boot's connect events",
                [] if live == boot else [f"tree: {live}", f"boot: {boot}"])
         seen, of = tree["cpus_seen"], tree["cpus_expected"]
@@ -104,20 +106,20 @@ def same_text(out, window):
             yield f"`tmigr report` ({again}) prints something else than `tmigr run`"
 
 
-def check_window(tap, name, window, out):
+def check_window(tap, name, window, out, unknown_ns=0):
     """One run of tmigr against itself, sysfs and the capture."""
     tap.ok(f"{name}: tmigr run", says(out, window))
     if f"{window}/report.json" not in out:
         return None
     report = json.loads(out[f"{window}/report.json"])
-    tap.ok(f"{name}: sums are exact, nothing is unknown, nothing lost", judge.sums(report))
+    tap.ok(f"{name}: sums are exact, nothing is unknown, nothing lost", judge.sums(report, unknown_ns))
     tap.ok(f"{name}: reported again, the same bytes", same_text(out, window))
     seen, whole = judge.windows_of(report, out[f"{window}.trace"].decode(),
                                    out["boot-trace.txt"].decode())
     tap.ok(f"{name}: the capture's own order of words is without contradiction",
            [f"{n} {what}" for n, what in zip(seen.order_counts, ("odd", "breaks")) if n])
     tap.ok(f"{name}: residency is the capture's", judge.but_turns(judge.residency(report, seen)))
-    if window != "hotplug":  # an offline CPU's counters start anew
+    if not any(e.name in judge.HOTPLUG for e in whole.events):  # an offline CPU's start anew
         before, after = (judge.Sysfs(out[f"{window}.{x}"].decode()) for x in ("before", "after"))
         tap.ok(f"{name}: residency is sysfs's",
                judge.but_turns(judge.sysfs(report, whole, before, after)))
@@ -158,23 +160,24 @@ def observer(tap, name, out, report):
              f"{beside:.1f} with it")
 
 
-def check(tap, board, kernel, keep):
-    name = f"{board.name} {kernel}"
+def boot(tap, name, board, image, script, append=""):
+    """What a session left; None, with the failure told, when there is nothing."""
+    text = (machine.HERE / "guest" / script).read_text()
     try:
-        label, image = image_of(kernel, board.arch)
-        name = f"{board.name} {label}"
-        files = {"bin/tmigr": tool(board.arch)}
-        session = (machine.HERE / "guest" / "session.sh").read_text()
-        out = machine.run(board, image, session, files, timeout_s=400)
-    except packages.Unavailable as e:
-        return tap.skip(name, e)
+        return machine.run(board, image, text, {"bin/tmigr": tool(board.arch)}, append, timeout_s=600)
     except machine.BootFailed as e:
-        return tap.ok(name, [str(e)])
-    if keep:
-        for path, body in out.items():
-            place = pathlib.Path(keep) / name.replace(" ", "-") / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(body)
+        tap.ok(name, [str(e)])
+        return None
+
+
+def keep_files(directory, name, out):
+    for path, body in out.items() if directory else ():
+        place = pathlib.Path(directory) / name.replace(" ", "-") / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(body)
+
+
+def check_session(tap, name, out):
     tap.note(f"kernel {out['release'].decode().strip()}, {out['version'].decode().splitlines()[0]}")
     tap.ok(f"{name} doctor", says(out, "doctor"))
     tap.ok(f"{name} tree", says(out, "tree"))
@@ -183,7 +186,30 @@ def check(tap, board, kernel, keep):
     reports = {w: check_window(tap, f"{name} {w}", w, out) for w in WINDOWS}
     if reports["idle"]:
         observer(tap, name, out, reports["idle"])
-    return None
+
+
+def check_late(tap, name, out):
+    check_tree(tap, name, out, early="boot-early.txt")
+    check_window(tap, f"{name} late", "late", out, LATE_UNKNOWN_NS)
+
+
+def check(tap, board, kernel, keep):
+    name = f"{board.name} {kernel}"
+    try:
+        label, image = image_of(kernel, board.arch)
+        tool(board.arch)
+        machine.need(machine.QEMU[board.arch], f"qemu-system for {board.arch}")
+        packages.Root(board.arch)
+    except packages.Unavailable as e:
+        tap.skip(name, e)
+        return
+    name = f"{board.name} {label}"
+    for script, judged, append in (("session.sh", check_session, ""),
+                                   ("late.sh", check_late, f"maxcpus={board.cpus // 2}")):
+        out = boot(tap, name, board, image, script, append)
+        if out:
+            keep_files(keep, f"{name} {script}", out)
+            judged(tap, name, out)
 
 
 def main():

@@ -89,8 +89,9 @@ def but_turns(found):
     return [text for _, text in found]
 
 
-def sums(report):
-    """Yields what does not add up to the window, to the ns, or is not known."""
+def sums(report, unknown_ns=0):
+    """Yields what does not add up to the window, to the ns, or is not known (of a root: for more
+    than `unknown_ns`)."""
     window = report["window_ns"]
     for c in report["cpus"]:
         total = c["running_ns"] + c["offline_ns"] + c["unknown_ns"]
@@ -104,7 +105,7 @@ def sums(report):
         total = sum(r[p] for p in parts)
         if total != window:
             yield f"{r['group']}: its times add up to {total}, the window is {window}"
-        if r["unknown_ns"]:
+        if r["unknown_ns"] > unknown_ns:
             yield f"{r['group']}: {r['unknown_ns']} ns not known"
         for what in ("holders", "classes"):
             held = sum(x["held_ns"] for x in r[what])

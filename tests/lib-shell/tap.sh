@@ -10,6 +10,7 @@
 set -u
 
 TMIGR=${B:-build}/tmigr
+TMIGR_TESTS=${TMIGR_TESTS:-$PWD/tests}
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/tmigr-test.XXXXXX")
 tap_n=0
 tap_failed=0

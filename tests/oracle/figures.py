@@ -244,7 +244,7 @@ class Window:
 
     def root(self, root, cpus):
         """All figures of one root."""
-        out = {'cpus': cpus, 'regimes': {}, 'holders': {}}
+        out = {'top': root, 'cpus': cpus, 'regimes': {}, 'holders': {}}
         out['segments'] = self.segments(root, cpus)
         for a, b, (regime, cpu) in out['segments']:
             out['regimes'][regime] = out['regimes'].get(regime, 0) + b - a

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import time
 
@@ -56,12 +57,13 @@ class Trace:
 @contextlib.contextmanager
 def load(seconds):
     """Pinned sleepers on every CPU while the block runs."""
+    # A group of its own, so that its sleepers end with it.
     proc = subprocess.Popen([PROGRAMS / 'tm-load', '-q', '-d', str(seconds)],
-                            stdout=subprocess.DEVNULL)
+                            stdout=subprocess.DEVNULL, start_new_session=True)
     try:
         yield proc
     finally:
-        proc.terminate()
+        os.killpg(proc.pid, signal.SIGKILL)
         proc.wait()
 
 

@@ -290,6 +290,84 @@ static void test_dot(void **state)
 	free(dot);
 }
 
+#define LARGE 256
+
+/* 256 CPUs in three levels: 32 groups of 8, 4 of those 8 each, one root. */
+static void make_large(struct tmigr_tree *t, struct tmigr_topology *topo, struct tmigr_hierarchy *h,
+		       struct tmigr_root_view *root)
+{
+	static struct tmigr_class class = {"all", 1024, LARGE};
+	size_t i;
+
+	topo->cpus = calloc(LARGE, sizeof(*topo->cpus));
+	h->cpus = calloc(LARGE, sizeof(*h->cpus));
+	h->groups = calloc(37, sizeof(*h->groups));
+	assert_true(topo->cpus && h->cpus && h->groups);
+	for (i = 0; i < LARGE; i++) {
+		topo->cpus[i] = (struct tmigr_topo_cpu){
+			.cpu = (unsigned int)i, .online = true, .capacity = 1024};
+		h->cpus[i] = (struct tmigr_cpu_view){.cpu = (unsigned int)i,
+						     .group = (int)(5 + i / 8),
+						     .mask = (__u8)(1 << i % 8),
+						     .learnt = true,
+						     .available = true,
+						     .active = 1};
+	}
+	for (i = 0; i < 37; i++) {
+		struct tmigr_group_view *g = &h->groups[i];
+		unsigned int level = i ? i < 5 ? 1 : 0 : 2;
+
+		*g = (struct tmigr_group_view){.parent = level == 2   ? -1
+							 : level == 1 ? 0
+								      : (int)(1 + (i - 5) / 8),
+					       .level = level,
+					       .mask = (__u8)(1 << (i - 5) % 8),
+					       .known = true,
+					       .word = WORD(0xff, 1, 1)};
+		snprintf(g->name, sizeof(g->name), "GRP%u:%zu", level,
+			 i - (level == 2   ? 0
+			      : level == 1 ? 1
+					   : 5));
+		if (level == 1)
+			g->mask = (__u8)(1 << (i - 1));
+	}
+	topo->n_cpus = h->n_cpus = LARGE;
+	topo->n_classes = 1;
+	topo->classes = &class;
+	h->n_groups = 37;
+	h->n_roots = 1;
+	h->roots = root;
+	*t = (struct tmigr_tree){.topo = topo, .h = h, .now_ns = NOW};
+}
+
+static void test_large(void **state)
+{
+	struct tmigr_root_view root = {0, TMIGR_HELD, 0};
+	struct tmigr_topology topo = {0};
+	struct tmigr_hierarchy h = {0};
+	struct tmigr_tree t;
+	char *text = NULL, *line, *save;
+	size_t size, lines = 0, marks = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(f);
+	make_large(&t, &topo, &h, &root);
+	assert_int_equal(tmigr_tree_text(&t, false, f), 0);
+	assert_int_equal(fclose(f), 0);
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		assert_true(strlen(line) <= 100);
+		marks += strstr(line, "global migrator") != NULL;
+		lines++;
+	}
+	assert_int_equal(lines, 2 + 37 + LARGE);
+	assert_int_equal(marks, 1);
+	free(text);
+	free(topo.cpus);
+	free(h.cpus);
+	free(h.groups);
+}
+
 /* Nothing learnt at all: every view still stands. */
 static void test_empty(void **state)
 {
@@ -320,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_regimes),	    cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_state_names), cmocka_unit_test(test_json),
 		cmocka_unit_test(test_dot),	    cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,3 +118,25 @@ hotplug()
 	sleep 0.5
 	echo 1 > "/sys/devices/system/cpu/cpu$last_cpu/online"
 }
+
+# Takes three CPUs off and on, again and again.
+storm()
+{
+	for _ in 1 2 3 4 5 6 7 8; do
+		for c in 2 5 "$last_cpu"; do
+			echo 0 > "/sys/devices/system/cpu/cpu$c/online"
+			sleep 0.02
+			echo 1 > "/sys/devices/system/cpu/cpu$c/online"
+		done
+	done
+}
+
+# Brings the CPUs that were never online, once tmigr is under way.
+online_rest()
+{
+	sleep 1.5
+	for c in $(all_cpus); do
+		[ "$(cat "/sys/devices/system/cpu/cpu$c/online")" = 1 ] ||
+			echo 1 > "/sys/devices/system/cpu/cpu$c/online"
+	done
+}

@@ -15,4 +15,8 @@ observe idle idle 2
 observe all all 2
 observe pin little-pin-wheel 2
 observe hotplug all 3 hotplug
+observe storm all 3 storm
+echo 0 > /proc/sys/kernel/timer_migration
+observe fixed all 2
+echo 1 > /proc/sys/kernel/timer_migration
 tmigr tree --json > /out/tree-late.json
