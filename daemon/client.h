@@ -29,7 +29,7 @@
 #define CLIENT_OUT_MAX	(4u << 20)
 #define CLIENT_FDS	4 /* passed, and not taken by a request yet */
 
-#define INTERFACE	"org.tmigrd.Tmigr"
+#define INTERFACE	"org.tmigrd"
 #define SERVICE		"org.varlink.service"
 
 struct client;

@@ -110,7 +110,7 @@ def connect_as(path, uid, gid, groups=()):
             's = socket.socket(socket.AF_UNIX)\n'
             'try:\n'
             '    s.connect(path)\n'
-            '    s.sendall(b\'{"method":"org.tmigrd.Tmigr.Status"}\\0\')\n'
+            '    s.sendall(b\'{"method":"org.tmigrd.Status"}\\0\')\n'
             '    r = json.loads(s.makefile("rb").read(1 << 16).split(b"\\0")[0])\n'
             '    print(r.get("error", "reply"))\n'
             'except OSError as e:\n'

@@ -67,7 +67,7 @@ ANSWERED = {  # a typed error, and the connection goes on
     'negative window': ({'method': daemon.OURS + 'ReadWindow', 'parameters': {'window': -1}},
                         'org.varlink.service.InvalidParameter'),
     'no such window': ({'method': daemon.OURS + 'ReadWindow', 'parameters': {'window': 99999}},
-                       'org.tmigrd.Tmigr.NoSuchWindow'),
+                       'org.tmigrd.NoSuchWindow'),
 }
 
 
@@ -89,7 +89,7 @@ def refused(t, d):
         except BrokenPipeError:
             pass  # its head was enough
         out, rest = ended(c)
-        t.ok([r.get('error') for r in out] == ['org.tmigrd.Tmigr.InvalidRequest'] and not rest and
+        t.ok([r.get('error') for r in out] == ['org.tmigrd.InvalidRequest'] and not rest and
              isinstance(out[0]['parameters']['reason'], str), f'refused: {what}', [str(out)])
         c.close()
 
@@ -143,7 +143,7 @@ def endless(t, d):
         pass
     out, _ = ended(c)
     t.ok(sent < 100 << 20, '100 MB without a NUL are not taken', [f'{sent} bytes'])
-    t.same([r.get('error') for r in out], ['org.tmigrd.Tmigr.InvalidRequest'], 'and answered')
+    t.same([r.get('error') for r in out], ['org.tmigrd.InvalidRequest'], 'and answered')
     c.close()
     clients = [d.client() for _ in range(100)]
     for c in clients:

@@ -13,7 +13,7 @@ import tempfile
 BUILD = pathlib.Path(os.environ.get('B', 'build'))
 TMIGRD = BUILD / 'tmigrd'
 TMIGR = BUILD / 'tmigr'
-OURS = 'org.tmigrd.Tmigr.'
+OURS = 'org.tmigrd.'
 SERVICE = 'org.varlink.service.'
 # Freed memory that ASan keeps would count as the daemon's.
 ASAN = os.environ.get('ASAN_OPTIONS', '') + ':quarantine_size_mb=4'
