@@ -20,12 +20,13 @@
 
 /* ---- which descriptors ---- */
 
-/* Not FUSE, not a network's: a write there lasts as long as somebody likes. */
+/* Not FUSE, not a network's, nor what may lie on top of one (overlayfs): a write
+ * there lasts as long as somebody likes. */
 static bool is_local(int fd)
 {
 	static const unsigned long local[] = {
-		EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, XFS_SUPER_MAGIC,	    F2FS_SUPER_MAGIC,
-		TMPFS_MAGIC,	  RAMFS_MAGIC,	     OVERLAYFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC,
+		EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, XFS_SUPER_MAGIC,	F2FS_SUPER_MAGIC,
+		TMPFS_MAGIC,	  RAMFS_MAGIC,	     MSDOS_SUPER_MAGIC,
 	};
 	struct statfs st;
 
@@ -46,6 +47,8 @@ static const char *why_not(int fd, bool *ret_regular)
 		return "the descriptor cannot be looked at";
 	if ((flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH))
 		return "the descriptor is not open for writing";
+	if (flags & (O_DIRECT | O_SYNC | O_DSYNC | O_ASYNC))
+		return "the descriptor is open with O_DIRECT, O_SYNC, O_DSYNC or O_ASYNC";
 	*ret_regular = S_ISREG(st.st_mode);
 	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
 		return "the descriptor is neither a pipe nor a regular file";

@@ -161,6 +161,17 @@ def programs():
     return ids
 
 
+def programs_of(pid):
+    """Those that the process holds by a descriptor."""
+    ids = set()
+    for info in pathlib.Path(f'/proc/{pid}/fdinfo').iterdir():
+        for line in info.read_text().splitlines():
+            key, _, value = line.partition(':')
+            if key in ('prog_id', 'link_id'):
+                ids.add((key.removesuffix('_id'), int(value)))
+    return ids
+
+
 def check_sums(report):
     """The laws of a report; a text what is wrong, or None."""
     window = report['window_ns']
