@@ -22,6 +22,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 SANITIZE ?= 0
 WERROR ?= 0
 V ?= 0
+export PYTHONDONTWRITEBYTECODE := 1
 ifeq ($(SANITIZE),1)
 B ?= build-asan
 else
