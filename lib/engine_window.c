@@ -174,6 +174,47 @@ int tmigr_engine_window_close(struct tmigr_engine *engine, struct tmigr_window *
 	return ret;
 }
 
+static int peek(struct tmigr_engine *engine, struct tmigr_window *window, struct tmigr_window *copy,
+		struct tmigr_err *err)
+{
+	int ret;
+
+	tmigr_window_begin(window);
+	ret = window->error;
+	if (!ret)
+		ret = tmigr_model_clone(window->model, &copy->model);
+	if (ret)
+		return tmigr_fail(err, ret, "cannot follow the records: %s", strerror(-ret));
+	copy->begun = true;
+	copy->start = tmigr_edge_ref(window->start);
+	copy->end = tmigr_edge_ref(engine->edge);
+	ret = finish(engine, copy, err);
+	copy->closed = !ret;
+	return ret;
+}
+
+int tmigr_engine_window_peek(struct tmigr_engine *engine, struct tmigr_window *window,
+			     struct tmigr_window **ret, struct tmigr_err *err)
+{
+	struct tmigr_window *copy;
+	int r;
+
+	if (window->engine != engine)
+		return tmigr_fail(err, -EINVAL, "the window is not open");
+	r = tmigr_engine_take_edge(engine, err);
+	if (r)
+		return r;
+	copy = calloc(1, sizeof(*copy));
+	r = copy ? peek(engine, window, copy, err) : tmigr_fail(err, -ENOMEM, "out of memory");
+	tmigr_engine_drop_edge(engine);
+	if (r) {
+		tmigr_window_free(copy);
+		return r;
+	}
+	*ret = copy;
+	return 0;
+}
+
 void tmigr_window_free(struct tmigr_window *window)
 {
 	if (!window)

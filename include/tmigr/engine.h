@@ -101,6 +101,10 @@ int tmigr_engine_drain(struct tmigr_engine *engine, __u64 *ret_watermark_ns, str
  * freed.  Where it fails, the window can only be freed. */
 int tmigr_engine_window_close(struct tmigr_engine *engine, struct tmigr_window *window,
 			      struct tmigr_err *err);
+/* The window as it were if it ended at a new edge (or the held one), while it goes
+ * on: a closed one, to be freed. */
+int tmigr_engine_window_peek(struct tmigr_engine *engine, struct tmigr_window *window,
+			     struct tmigr_window **ret, struct tmigr_err *err);
 /* The model, also of an open window: its present state (tmigr_model_hierarchy());
  * of a closed one the figures that a report is made of (report.h). */
 const struct tmigr_model *tmigr_window_model(const struct tmigr_window *window);
