@@ -199,6 +199,13 @@ void top_take(struct top_page *p, struct top_page *src, size_t from, size_t n)
 	}
 }
 
+/* "CPU 4" and "15.9 %" stay together. */
+static bool may_break(const char *text, size_t at)
+{
+	return text[at] == ' ' && text[at + 1] != '%' &&
+	       !(at >= 3 && !strncmp(text + at - 3, "CPU", 3));
+}
+
 /* Bytes of @text that fit into @width columns, up to a blank if there is one. */
 static size_t line_of(const char *text, size_t width)
 {
@@ -206,7 +213,7 @@ static size_t line_of(const char *text, size_t width)
 
 	if (!text[n])
 		return n;
-	for (cut = n; cut && text[cut] != ' ';)
+	for (cut = n; cut && !may_break(text, cut);)
 		cut--;
 	return cut ? cut : n;
 }

@@ -60,6 +60,17 @@ static int parent_of(const struct top_facts *f, const json_t *groups, const json
 	return parent;
 }
 
+static void count_nodes(struct top_facts *f)
+{
+	size_t i, k;
+
+	for (i = 0; i < f->n_groups; i++) {
+		for (k = 0; k < i && f->groups[k].node != f->groups[i].node;)
+			k++;
+		f->n_nodes += k == i && f->groups[i].node >= 0;
+	}
+}
+
 static int read_groups(struct top_facts *f, const json_t *groups, bool utf8)
 {
 	const json_t *g;
@@ -76,6 +87,7 @@ static int read_groups(struct top_facts *f, const json_t *groups, bool utf8)
 		f->groups[i].level = (unsigned int)tmigr_rep_u64(g, "level");
 		f->groups[i].node = json_is_integer(node) ? (int)json_integer_value(node) : -1;
 	}
+	count_nodes(f);
 	json_array_foreach (groups, i, g) {
 		const json_t *up;
 

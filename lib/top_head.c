@@ -48,22 +48,20 @@ static void put_classes(struct top_page *p, const struct top_facts *f)
 static void put_title(struct top_page *p, const struct tmigr_top *top, const struct top_facts *f,
 		      const struct tmigr_top_opts *o)
 {
-	const __u64 samples = tmigr_rep_u64(top->sum, "samples");
-	char dur[TMIGR_FMT_MAX], win[TMIGR_FMT_MAX];
+	char buf[TMIGR_FMT_MAX];
 
 	top_row(p);
 	top_cell(p, TMIGR_TOP_BOLD, "tmigr top");
-	top_cell(p, TMIGR_TOP_PLAIN, "  %zu CPU%s", f->n_cpus, f->n_cpus == 1 ? "" : "s");
-	put_classes(p, f);
-	tmigr_fmt_dur(win, f->window_ns);
-	if (samples > 1)
-		top_cell(p, TMIGR_TOP_PLAIN, "  %s in %llu windows, the last %s",
-			 tmigr_fmt_dur(dur, tmigr_rep_u64(top->sum, "window_ns")),
-			 (unsigned long long)samples, win);
-	else
-		top_cell(p, TMIGR_TOP_PLAIN, "  window %s", win);
 	if (top->hold)
 		top_cell(p, TMIGR_TOP_WARN, "  PAUSED");
+	top_cell(p, TMIGR_TOP_PLAIN, "  %zu CPU%s", f->n_cpus, f->n_cpus == 1 ? "" : "s");
+	put_classes(p, f);
+	if (tmigr_rep_u64(top->sum, "samples") > 1)
+		top_cell(p, TMIGR_TOP_PLAIN, "  %s so far,",
+			 tmigr_fmt_dur(buf, tmigr_rep_u64(top->sum, "window_ns")));
+	else
+		top_cell(p, TMIGR_TOP_PLAIN, " ");
+	top_cell(p, TMIGR_TOP_PLAIN, " window %s", tmigr_fmt_dur(buf, f->window_ns));
 	if (o->source && top_row_columns(p) + 2 + top_columns(o->source) <= o->width)
 		top_cell(p, TMIGR_TOP_DIM, "  %s", o->source);
 }
@@ -119,9 +117,9 @@ static const struct top_cpu *cpu_of(const struct top_facts *f, __u64 cpu)
 	return NULL;
 }
 
-/* "CPU 4 (big) now", as far as the hierarchy of this moment tells. */
-static void put_now(struct top_page *p, const struct tmigr_top *top, const struct top_facts *f,
-		    const char *group)
+/* " CPU 4 (big) now;", as far as the hierarchy of this moment tells. */
+static void write_now(FILE *out, const struct tmigr_top *top, const struct top_facts *f,
+		      const char *group)
 {
 	const json_t *root, *found = NULL;
 	const struct top_cpu *cpu;
@@ -135,49 +133,66 @@ static void put_now(struct top_page *p, const struct tmigr_top *top, const struc
 		return;
 	regime = tmigr_rep_str(found, "regime");
 	cpu = cpu_of(f, tmigr_rep_u64(found, "cpu"));
-	if (!strcmp(regime, "held") && cpu)
-		top_cell(p, TMIGR_TOP_GLOBAL, " CPU %u%s%s%s", cpu->cpu,
-			 f->n_classes > 1 ? " (" : "", f->n_classes > 1 ? cpu->class : "",
-			 f->n_classes > 1 ? ")" : "");
+	if (!strcmp(regime, "held") && cpu && f->n_classes > 1)
+		fprintf(out, "CPU %u (%s)", cpu->cpu, cpu->class);
+	else if (!strcmp(regime, "held") && cpu)
+		fprintf(out, "CPU %u", cpu->cpu);
 	else if (!strcmp(regime, "duty") || !strcmp(regime, "free"))
-		top_cell(p, TMIGR_TOP_PLAIN, " nobody");
+		fputs("nobody", out);
 	else
-		top_cell(p, TMIGR_TOP_PLAIN, " %s",
-			 strcmp(regime, "handover") ? "unknown" : "hand-over");
-	top_cell(p, TMIGR_TOP_PLAIN, " now;");
+		fputs(strcmp(regime, "handover") ? "unknown" : "hand-over", out);
+	fputs(" now; ", out);
 }
 
-static void put_root(struct top_page *p, const struct tmigr_top *top, const struct top_facts *f,
-		     const json_t *root, bool utf8)
+/* What has been so far: "LITTLE 68.7 %, big 15.9 %, nobody 15.4 %". */
+static void write_shares(FILE *out, const struct top_facts *f, const json_t *root, __u64 whole,
+			 bool utf8)
 {
-	const __u64 whole = tmigr_rep_u64(top->sum, "window_ns");
+	const __u64 handover = tmigr_rep_u64(root, "handover_ns");
 	const __u64 unknown = tmigr_rep_u64(root, "unknown_ns");
 	char name[TOP_NAME], buf[TMIGR_FMT_MAX];
 	const json_t *c;
 	size_t i;
 
-	top_clean(name, sizeof(name), tmigr_rep_str(root, "group"), utf8);
-	top_row(p);
-	top_cell(p, TMIGR_TOP_BOLD, "%s:", name);
-	put_now(p, top, f, tmigr_rep_str(root, "group"));
-	top_cell(p, TMIGR_TOP_PLAIN, " so far");
 	json_array_foreach (get(root, "classes"), i, c) {
 		top_clean(name, sizeof(name), tmigr_rep_str(c, "name"), utf8);
-		top_cell(p, TMIGR_TOP_PLAIN, " %s %s,", f->n_classes > 1 ? name : "held",
-			 percent(buf, tmigr_rep_u64(c, "held_ns"), whole));
+		fprintf(out, "%s %s, ", f->n_classes > 1 ? name : "held",
+			percent(buf, tmigr_rep_u64(c, "held_ns"), whole));
 	}
-	top_cell(p, TMIGR_TOP_PLAIN, " nobody %s",
-		 percent(buf, tmigr_rep_u64(root, "duty_ns") + tmigr_rep_u64(root, "free_ns"),
-			 whole));
-	if (tmigr_rep_u64(root, "handover_ns"))
-		top_cell(p, TMIGR_TOP_PLAIN, ", hand-over %s",
-			 percent(buf, tmigr_rep_u64(root, "handover_ns"), whole));
+	fprintf(out, "nobody %s",
+		percent(buf, tmigr_rep_u64(root, "duty_ns") + tmigr_rep_u64(root, "free_ns"),
+			whole));
+	if (handover)
+		fprintf(out, ", hand-over %s", percent(buf, handover, whole));
 	if (unknown)
-		top_cell(p, TMIGR_TOP_UNKNOWN, ", unknown %s", percent(buf, unknown, whole));
+		fprintf(out, ", unknown %s", percent(buf, unknown, whole));
+}
+
+static void put_root(struct top_page *p, const struct tmigr_top *top, const struct top_facts *f,
+		     const json_t *root, const struct tmigr_top_opts *o)
+{
+	char name[TOP_NAME], first[TOP_NAME + 2], *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out) {
+		p->failed = true;
+		return;
+	}
+	top_clean(name, sizeof(name), tmigr_rep_str(root, "group"), o->utf8);
+	snprintf(first, sizeof(first), "%s: ", name);
+	write_now(out, top, f, tmigr_rep_str(root, "group"));
+	fputs("so far ", out);
+	write_shares(out, f, root, tmigr_rep_u64(top->sum, "window_ns"), o->utf8);
+	if (fclose(out))
+		p->failed = true;
+	else
+		top_wrapped(p, TMIGR_TOP_PLAIN, first, text, o->width, top_columns(first), 2);
+	free(text);
 }
 
 static void put_roots(struct top_page *p, const struct tmigr_top *top, const struct top_facts *f,
-		      bool utf8)
+		      const struct tmigr_top_opts *o)
 {
 	const json_t *roots = get(top->sum, "roots"), *root;
 	size_t i, n = json_array_size(roots);
@@ -188,7 +203,7 @@ static void put_roots(struct top_page *p, const struct tmigr_top *top, const str
 			top_cell(p, TMIGR_TOP_DIM, "... and %zu more hierarchies", n - i);
 			break;
 		}
-		put_root(p, top, f, root, utf8);
+		put_root(p, top, f, root, o);
 	}
 }
 
@@ -293,7 +308,7 @@ void top_head(struct top_page *p, const struct tmigr_top *top, const struct top_
 		if (b < NO_SHARE)
 			put_share(&h, top);
 		if (b < NO_ROOTS)
-			put_roots(&h, top, f, o->utf8);
+			put_roots(&h, top, f, o);
 		if (b < NO_COST)
 			put_cost(&h, top, o->width);
 		if (b < NO_KEY)

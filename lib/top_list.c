@@ -365,10 +365,10 @@ static void below(const struct list *x, int group, size_t depth)
 	for (size_t i = 0; i < x->f->n_cpus; i++)
 		if (is_below(x->f, x->f->cpus[i].group, group))
 			add_cpu(&s, &x->f->cpus[i]);
-	if (g->node >= 0)
-		snprintf(node, sizeof(node), " node %d", g->node);
-	snprintf(text, sizeof(text), "%*s%s%s, %zu CPU%s", (int)depth, "", g->name, node, s.n,
-		 s.n == 1 ? "" : "s");
+	if (g->node >= 0 && x->f->n_nodes > 1)
+		snprintf(node, sizeof(node), ", node %d", g->node);
+	snprintf(text, sizeof(text), "%*s%s, %zu CPU%s%s", (int)depth, "", g->name, s.n,
+		 s.n == 1 ? "" : "s", node);
 	heading(x->p, x->f, x->l, text, &s, g->migrator, x->utf8);
 	for (size_t i = 0; i < x->f->n_groups; i++)
 		if (x->f->groups[i].parent == group)

@@ -62,6 +62,7 @@ struct top_facts {
 	size_t n_cpus, n_groups, n_classes;
 	struct top_cpu *cpus;
 	struct top_group *groups;     /* top level first, as in the hierarchy */
+	size_t n_nodes;		      /* different ones, of groups within one */
 	unsigned int n_states;	      /* highest index of an idle state, plus 1 */
 	char names[TMIGR_STATES][64]; /* of the idle states; several: "a/b" */
 	bool offline, unknown;	      /* some CPU has such time */

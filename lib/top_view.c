@@ -24,26 +24,27 @@ const char *tmigr_top_group_name(enum tmigr_top_group group)
 }
 
 static const char *const help_lines[] = {
-	"q        quit                          p, space  hold what is shown, and go on",
+	"q        quit                        p, space  hold what is shown, or go on",
 	"s, S     sort by the next, the last: cpu, class, residency (the least idle",
 	"         first), holding (the longest holder of the last window first)",
 	"g        group by nothing, class, hierarchy (headings have the sums)",
-	"arrows, page up, page down, home, end   move through the list",
-	"h, ?     this page, and back",
+	"h, ?     this page, and back         arrows, page up, page down, home, end",
 	"",
+	"So far   all windows since the start together; a pause holds the view only",
 	"NOW      what the CPU was in at the end of the last window",
 	"RUN%     of the last window, not in an idle state",
-	"bar      all of the last window, by idle state",
+	"bar      the last window by idle state; what is what: the line above the list",
 	"HELD%    of the last window, it held the global migrator of its hierarchy",
-	"HOLD/s   holdings (uninterrupted) of the global migrator a second",
-	"REM/s    remote expiries a second: expired global timers of idle CPUs that it ran",
-	"MIGR     now: GLOBAL it holds the global migrator, group it has the duty of its",
-	"         lowest group only, duty nobody holds it and the CPU is armed to wake up",
-	"So far   all windows since the start together; a pause holds the view, not them",
+	"HOLD/s   holdings of the global migrator, each without interruption, a second",
+	"REM/s    remote expiries: global timers of idle CPUs that it ran, a second",
+	"MIGR     now: GLOBAL  it holds the global migrator",
+	"              group   it has the duty of its lowest group, or (heading) the",
+	"                      group that of the group above it",
+	"              duty    idle, and armed to wake up for the first global timer",
 };
 
 static void put_keys(struct top_page *p, const struct tmigr_top_opts *o,
-		     const struct tmigr_top_frame *frame)
+		     const struct tmigr_top_frame *frame, bool hold)
 {
 	char where[64] = "";
 	size_t used;
@@ -52,8 +53,9 @@ static void put_keys(struct top_page *p, const struct tmigr_top_opts *o,
 		snprintf(where, sizeof(where), "%zu-%zu of %zu", frame->first + 1,
 			 frame->first + frame->shown, frame->lines);
 	top_row(p);
-	top_cell(p, TMIGR_TOP_BAR, "q quit  p pause  s sort:%s  g group:%s  h help",
-		 tmigr_top_sort_name(o->sort), tmigr_top_group_name(o->group));
+	top_cell(p, TMIGR_TOP_BAR, "q quit  p %s  s sort:%s  g group:%s  h help",
+		 hold ? "go on" : "pause", tmigr_top_sort_name(o->sort),
+		 tmigr_top_group_name(o->group));
 	used = top_row_columns(p);
 	if (used + 2 + strlen(where) <= o->width)
 		top_cell(p, TMIGR_TOP_BAR, "%*s", (int)(o->width - used), where);
@@ -152,7 +154,7 @@ static int put_all(struct top_page *p, struct tmigr_top_frame *frame, const stru
 	}
 	if (o->height) {
 		put_blank(p, o->height - 1);
-		put_keys(p, o, frame);
+		put_keys(p, o, frame, top->hold);
 	}
 	return ret;
 }
