@@ -390,7 +390,7 @@ static void per_group(const struct list *x)
 			add_cpu(&s, &x->f->cpus[i]);
 	if (!s.n)
 		return;
-	snprintf(text, sizeof(text), "no place known, %zu CPU%s", s.n, s.n == 1 ? "" : "s");
+	snprintf(text, sizeof(text), "unplaced, %zu CPU%s", s.n, s.n == 1 ? "" : "s");
 	heading(x->p, x->f, x->l, text, &s, false, x->utf8);
 	cpus_of(x, -1);
 }
