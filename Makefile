@@ -62,7 +62,11 @@ VERSION := $(shell git --git-dir=.git --work-tree=. describe --tags --always --d
 CFLAGS ?= -O2 -g
 LDFLAGS += -Wl,--as-needed
 WARN := -Wall -Wextra -Wshadow -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -I$(B) \
+# Only `tmigr top` needs it; NCURSES=0 builds without.
+NCURSES ?= $(shell $(PKG_CONFIG) --exists ncursesw 2>/dev/null && echo 1)
+CURSES_LIBS = $(if $(filter 1,$(NCURSES)),$(shell $(PKG_CONFIG) $(if $(filter 1,$(STATIC)),--static) --libs ncursesw))
+
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -I$(B) $(if $(filter 1,$(NCURSES)),-DTMIGR_CURSES) \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null) -MMD -MP $(CFLAGS)
 LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 ifeq ($(SANITIZE),1)
@@ -102,7 +106,7 @@ build-all: all $(UNIT) $(TEST_PROGS) $(BENCH) $(FUZZ)
 
 $(B)/tmigr: $(TOOL_OBJ) $(B)/libtmigr.a
 	$(call msg,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) $(CURSES_LIBS)
 
 $(B)/tmigrd: $(DAEMON_OBJ) $(B)/libtmigr.a
 	$(call msg,LD,$@)
