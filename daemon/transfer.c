@@ -61,11 +61,15 @@ static const char *why_not(int fd, bool *ret_regular)
 
 static void set_listed(struct transfer *t)
 {
+	struct transfer **p = &t->d->transfers;
+
 	if (t->listed)
 		return;
+	while (*p)
+		p = &(*p)->next;
+	*p = t;
+	t->next = NULL;
 	t->listed = true;
-	t->next = t->d->transfers;
-	t->d->transfers = t;
 }
 
 static void set_unlisted(struct transfer *t)
@@ -150,13 +154,10 @@ static void step(struct transfer *t)
 	if (!t->full)
 		write_step(t);
 	if (t->failed || !t->q.bytes) {
-		set_unlisted(t);
 		t->done = NULL;
 		if (done)
 			done(t);
-	} else if (t->full) {
-		set_unlisted(t);
-	} else {
+	} else if (!t->full) {
 		set_listed(t);
 	}
 }
@@ -174,12 +175,16 @@ static void on_writable(struct source *s, uint32_t events)
 	set_listed(t);
 }
 
+/* Whatever a step does may free any other transfer: so nothing of the list is kept
+ * over it. */
 bool transfers_run(struct tmigrd *d)
 {
-	struct transfer *t, *next;
+	struct transfer *t;
 
-	for (t = d->transfers; t; t = next) {
-		next = t->next;
+	d->transfer_round++;
+	while ((t = d->transfers) && t->round != d->transfer_round) {
+		t->round = d->transfer_round;
+		set_unlisted(t);
 		step(t);
 	}
 	return d->transfers;
