@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """check [--board NAME...|all] [--kernel SERIES|IMAGE...|all] [--keep DIRECTORY]
+      [--only SESSION...]
 
-Boots each board with each kernel, runs the static tmigr there (guest/session.sh)
-and checks what it said. Speaks TAP. --keep: what the guests left, for a look.
+Boots each board with each kernel, once for each session, runs the static tmigr there
+(guest/SESSION.sh) and checks what it said. Speaks TAP. --keep: what the guests left,
+for a look.
 """
 
 import argparse
@@ -203,6 +205,9 @@ def check_session(tap, name, out, _):
     reports = {w: check_window(tap, f"{name} {w}", w, out) for w in WINDOWS}
     if reports["idle"]:
         observer(tap, name, out, reports["idle"])
+
+
+def check_programs(tap, name, out, _):
     for program in PROGRAMS:
         check_program(tap, name, out, program)
 
@@ -238,7 +243,7 @@ def check_late(tap, name, out, board):
                judge.machine_known(report, board))
 
 
-def check(tap, board, kernel, keep):
+def check(tap, board, kernel, keep, only):
     name = f"{board.name} {kernel}"
     try:
         label, image = image_of(kernel, board.arch)
@@ -252,15 +257,22 @@ def check(tap, board, kernel, keep):
         tap.ok(f"{name}: the static tmigr builds", [str(e)])
         return
     name = f"{board.name} {label}"
-    last = board.cpus - 1
-    for script, judged, append in (
-            ("session.sh", check_session, ""),
-            ("late.sh", check_late, f"maxcpus={board.cpus // 2}"),
-            ("isolated.sh", check_isolated, f"isolcpus={last} nohz_full={last - 1}")):
-        out = boot(tap, name, board, image, script, append)
+    for session in only:
+        judged, append = SESSIONS[session]
+        append = append.format(half=board.cpus // 2, last=board.cpus - 1, other=board.cpus - 2)
+        out = boot(tap, name, board, image, f"{session}.sh", append)
         if out:
-            keep_files(keep, f"{name} {script}", out)
+            keep_files(keep, f"{name} {session}", out)
             judged(tap, name, out, board)
+
+
+# One boot each: guest/NAME.sh, what judges it, and what the kernel's command line gets.
+SESSIONS = {
+    "session": (check_session, ""),
+    "late": (check_late, "maxcpus={half}"),
+    "isolated": (check_isolated, "isolcpus={last} nohz_full={other}"),
+    "programs": (check_programs, ""),
+}
 
 
 def main():
@@ -268,6 +280,7 @@ def main():
     parser.add_argument("--board", nargs="+", default=["rk3576"])
     parser.add_argument("--kernel", nargs="+", default=["6.12", "7.3"])
     parser.add_argument("--keep")
+    parser.add_argument("--only", nargs="+", choices=list(SESSIONS), default=list(SESSIONS))
     args = parser.parse_args()
     names = list(BOARDS) if args.board == ["all"] else args.board
     kernels = SERIES if args.kernel == ["all"] else args.kernel
@@ -277,7 +290,7 @@ def main():
     tap = Tap()
     for n in names:
         for kernel in kernels:
-            check(tap, BOARDS[n], kernel, args.keep)
+            check(tap, BOARDS[n], kernel, args.keep, args.only)
     print(f"1..{tap.n}")
     sys.exit(tap.failed > 0)
 
