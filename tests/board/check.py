@@ -138,7 +138,7 @@ def check_window(tap, name, window, out, unknown_ns=0):
     if not any(e.name in judge.HOTPLUG for e in whole.events):  # an offline CPU's start anew
         before, after = (judge.Sysfs(out[f"{window}.{x}"].decode()) for x in ("before", "after"))
         tap.ok(f"{name}: residency is sysfs's",
-               judge.but_turns(judge.sysfs(report, whole, before, after)))
+               judge.but_turns(judge.sysfs(report, whole, before, after), len(report["cpus"])))
     tap.ok(f"{name}: remote expiries are the capture's", judge.remote(report, seen))
     tap.ok(f"{name}: holders are the capture's", judge.but_turns(judge.holders(report, seen)))
     if window == "hotplug":

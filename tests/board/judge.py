@@ -17,7 +17,9 @@ from hierarchy import Hierarchy  # noqa: E402
 STAMP_NS = 1000
 # The emulator runs the CPUs in turn. Where a CPU's turn ends between two looks at
 # the clock that belong together (two tracers at one event, or the event and the
-# kernel's own accounting), the others' turns lie between them. That is rare.
+# kernel's own accounting), the others' turns lie between them. That is rare, but CPUs
+# that one timer period wakes at the same moment can meet it together, at the same
+# place in the code.
 TURN_NS = 10_000_000
 TURNS = 2
 NO_TURN = TURN_NS + 1  # the excess of what no turn explains
@@ -81,10 +83,11 @@ def windows_of(report, capture, boot_trace):
             Window(seen, h, classes, seen[0].t, seen[-1].t + 1))
 
 
-def but_turns(found):
-    """What is left of [(excess in ns, text)] when CPUs' turns may explain some."""
+def but_turns(found, together=0):
+    """What is left of [(excess in ns, text)] when CPUs' turns may explain some: TURNS of them, or of
+    `together` CPUs in step three eighths."""
     found = list(found)
-    if len(found) <= TURNS:
+    if len(found) <= max(TURNS, together * 3 // 8):
         found = [f for f in found if f[0] > TURN_NS]
     return [text for _, text in found]
 
