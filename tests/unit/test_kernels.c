@@ -112,7 +112,7 @@ static const struct {
 } events[] = {
 	{"power", "cpu_idle", "state cpu_id"},
 	{"power", "cpu_idle_miss", "cpu_id state below"},
-	{"timer_migration", "tmigr_group_set", "group lvl numa_node num_children"},
+	{"timer_migration", "tmigr_group_set", "group lvl numa_node"},
 	{"timer_migration", "tmigr_connect_child_parent", "child " CONNECT},
 	{"timer_migration", "tmigr_connect_cpu_parent", "cpu " CONNECT},
 	{"timer_migration", "tmigr_group_set_cpu_active", "group parent active migrator lvl " MASK},
