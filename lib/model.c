@@ -36,16 +36,19 @@ static void init_cpu(struct tmigr_model *m, size_t i)
 
 static void init_classes(struct tmigr_model *m)
 {
-	const struct tmigr_topology *topo = m->cfg.topo;
+	const struct tmigr_class *c = m->cfg.topo->classes;
+	size_t n_classes = m->cfg.topo->n_classes;
 
-	for (size_t i = 0; i < topo->n_classes; i++) {
+	for (size_t i = 0; i < n_classes; i++) {
+		bool same = c[0].capacity == c[n_classes - 1].capacity;
+		unsigned int rank = tmigr_class_rank(c[i].capacity, c[i].name, same);
 		unsigned int n = 0;
 
-		while (n < i && topo->classes[n].capacity < topo->classes[i].capacity)
+		while (n < i && tmigr_class_rank(c[n].capacity, c[n].name, same) < rank)
 			n++;
 		m->lower_classes[i] = n;
 	}
-	m->lower_classes[topo->n_classes] = 0;
+	m->lower_classes[n_classes] = 0;
 }
 
 int tmigr_model_new(const struct tmigr_model_cfg *cfg, struct tmigr_model **ret)

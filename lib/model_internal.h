@@ -10,6 +10,7 @@
  * model_log.c        the roots' piece logs, segments, holders
  * model_remote.c     remote expiries
  * model_map.c        containers
+ * model_clone.c      copy of a model
  *
  * Data flows one way: a record is released by model_order.c in time order,
  * sets the state of a CPU or of a group, and the root it belongs to is looked
@@ -152,7 +153,7 @@ struct tmigr_model {
 	int *index_of_cpu; /* by CPU number */
 	unsigned int n_numbers;
 	unsigned int *lower_classes; /* by class: how many classes, from the
-				      * first, have a lower capacity */
+				      * first, are lower */
 
 	struct tmigr_group *groups;
 	size_t n_groups, cap_groups;

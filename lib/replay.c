@@ -107,6 +107,28 @@ static int read_end_topology(struct replay *r, const json_t *json, struct tmigr_
 	return 0;
 }
 
+/* Every CPU once, its times the window: else the report would not add up. */
+static bool totals_fit(const struct replay *r, __u64 window_ns)
+{
+	if (r->totals->n_cpus != r->topo->n_cpus)
+		return false;
+	for (size_t i = 0; i < r->totals->n_cpus; i++) {
+		const struct tmigr_totals_cpu *c = &r->totals->cpus[i];
+		__u64 left = window_ns;
+
+		if (c->cpu != r->topo->cpus[i].cpu)
+			return false;
+		for (int s = 0; s < TMIGR_SLOTS; s++) {
+			if (c->time_ns[s] > left)
+				return false;
+			left -= c->time_ns[s];
+		}
+		if (left)
+			return false;
+	}
+	return true;
+}
+
 static int on_end(struct replay *r, const json_t *end, struct tmigr_err *err)
 {
 	struct tmigr_err why = {""};
@@ -123,6 +145,11 @@ static int on_end(struct replay *r, const json_t *end, struct tmigr_err *err)
 		ret = tmigr_window_totals_from_json(totals, &r->totals, &why);
 		if (ret < 0)
 			return bad_part(r, ret, &why, err);
+		if (!totals_fit(r, end_ns - r->start_ns))
+			return tmigr_fail(err, -EINVAL,
+					  "%s: the totals at its end do not fit the machine and "
+					  "the window",
+					  r->path);
 	}
 	if (topo && !json_is_null(topo)) {
 		ret = read_end_topology(r, topo, err);

@@ -223,14 +223,17 @@ static void put_bpf_cost(const json_t *report, const json_t *obs, FILE *mem)
 		fputs("time of the BPF programs not measured; ", mem);
 		return;
 	}
-	fprintf(mem, "BPF programs ran %llu times for %s in all", (unsigned long long)runs,
-		tmigr_fmt_dur(buf, ns));
-	if (runs)
-		fprintf(mem, " (%.0f ns each", (double)ns / (double)runs);
-	if (runs && window && n_cpus)
+	if (!runs) {
+		fputs("no BPF program ran; ", mem);
+		return;
+	}
+	fprintf(mem, "BPF programs ran %llu time%s for %s in all (%.0f ns each",
+		(unsigned long long)runs, runs == 1 ? "" : "s", tmigr_fmt_dur(buf, ns),
+		(double)ns / (double)runs);
+	if (window && n_cpus)
 		fprintf(mem, ", %.4f %% of all CPU time",
 			100.0 * (double)ns / ((double)window * (double)n_cpus));
-	fputs(runs ? "); " : "; ", mem);
+	fputs("); ", mem);
 }
 
 static void put_observer(const json_t *report, FILE *out)

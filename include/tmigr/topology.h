@@ -41,7 +41,7 @@ struct tmigr_topo_cpu {
 	struct tmigr_idle_state states[TMIGR_STATES];
 };
 
-/* A capacity class (design: CPUs of equal capacity), from low to high. */
+/* A capacity class (CPUs of equal capacity, or the user's --class). */
 struct tmigr_class {
 	char name[32];	       /* "LITTLE", "mid", "mid1", "big", or the user's;
 				* "all" on a machine with one class */
@@ -53,7 +53,7 @@ struct tmigr_topology {
 	size_t n_cpus;		     /* present CPUs, ascending by number */
 	struct tmigr_topo_cpu *cpus;
 	size_t n_classes;	     /* at least 1 */
-	struct tmigr_class *classes; /* ascending by capacity */
+	struct tmigr_class *classes; /* ascending by tmigr_class_rank() */
 	unsigned int n_possible;     /* highest possible CPU number + 1 */
 	char driver[64];	     /* cpuidle driver, "none" when absent */
 	char governor[64];	     /* "" when absent */
@@ -84,6 +84,14 @@ int tmigr_topology_refresh(const char *root, const char *const *overrides, size_
 
 /* Dense index of CPU number @cpu, or -1. O(log n). */
 int tmigr_topology_index(const struct tmigr_topology *topo, unsigned int cpu);
+
+/*
+ * Place of a class among those of a machine, higher is bigger; classes can be
+ * level.  It is the capacity; but where all classes have the same (@same: the
+ * user's, on a machine whose firmware gives no capacities), a class that is
+ * called LITTLE is below, and one that is called big above, the others.
+ */
+unsigned int tmigr_class_rank(unsigned int capacity, const char *name, bool same);
 
 /*
  * Lossless JSON form, for run.json and the head of a recording.  to_json

@@ -90,7 +90,7 @@ int main(void)
 	static const char *const names[] = {"by symbols", "by distances", "from the events"};
 	struct tmigr_hierarchy *h[3] = {NULL};
 	struct tmigr_topology *topo = NULL;
-	struct tmigr_live *live = NULL;
+	struct tmigr_engine *engine = NULL;
 	struct tmigr_err err = {""};
 	pid_t *load;
 	int ret;
@@ -100,14 +100,14 @@ int main(void)
 		printf("Bail out! %s\n", err.text);
 		return 1;
 	}
-	ret = tmigr_live_open(NULL, topo, &live, &err);
-	if (ret == -EPERM || ret == -ENOENT || (ret == 0 && !tmigr_live_has_tmigr(live))) {
+	ret = tmigr_engine_open(NULL, topo, &engine, &err);
+	if (ret == -EPERM || ret == -ENOENT || (ret == 0 && !tmigr_engine_has_tmigr(engine))) {
 		printf("1..0 # SKIP %s\n", ret ? err.text : "no timer migration hierarchy");
-		tmigr_live_close(live);
+		tmigr_engine_close(engine);
 		tmigr_topology_free(topo);
 		return 0;
 	}
-	tmigr_live_close(live);
+	tmigr_engine_close(engine);
 	load = engine_load_start(topo);
 	for (int i = 0; i < 3; i++)
 		h[i] = learn(topo, &ways[i], names[i]);

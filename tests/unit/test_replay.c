@@ -524,6 +524,12 @@ static void test_end_topology(void **state)
 	assert_non_null(strstr(err.text, "other CPUs"));
 }
 
+static json_t *end_with_totals(__u64 window_ns)
+{
+	return json_pack("{s:I, s:o}", "end_ns", (json_int_t)(START + window_ns), "totals",
+			 tmigr_window_totals_to_json(&totals));
+}
+
 static void test_senseless(void **state)
 {
 	const struct tmigr_rec odd = {.t_ns = START, .type = 200};
@@ -538,6 +544,11 @@ static void test_senseless(void **state)
 		       json_pack("{s:I, s:[]}", "end_ns", (json_int_t)(START + 1), "totals"),
 		       "totals");
 	expect_refused(good_meta(), &odd, good_end(), "unknown type");
+	/* figures of 10 s for a window of less, and of too few CPUs */
+	expect_refused(good_meta(), NULL, end_with_totals(10 * SEC - 1), "do not fit");
+	totals.n_cpus--;
+	expect_refused(good_meta(), NULL, end_with_totals(10 * SEC), "do not fit");
+	totals.n_cpus++;
 }
 
 /* ---- good frames, senseless records ---- */

@@ -567,6 +567,16 @@ static void overrides_valid(void **state)
 	check_class(topo, 1, "big", 1024, "5,7");
 	round_trip(topo);
 	tmigr_topology_free(topo);
+	/* where capacities tell nothing, names do */
+	for (unsigned int cpu = 0; cpu < 4; cpu++)
+		sysfs_tree_capacity(m, cpu, 1024);
+	topo = read_with(m, (const char *const[]){"Big=0-1", "little=6-7"}, 2);
+	assert_int_equal(topo->n_classes, 3);
+	check_class(topo, 0, "little", 1024, "6-7");
+	check_class(topo, 1, "all", 1024, "2-5");
+	check_class(topo, 2, "Big", 1024, "0-1");
+	round_trip(topo);
+	tmigr_topology_free(topo);
 	/* one for all */
 	topo = read_with(m, (const char *const[]){"x_Y.1+-=0-7"}, 1);
 	assert_int_equal(topo->n_classes, 1);
