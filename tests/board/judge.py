@@ -17,7 +17,9 @@ from hierarchy import Hierarchy  # noqa: E402
 STAMP_NS = 1000
 # The emulator runs the CPUs in turn. Where a CPU's turn ends between two looks at
 # the clock that belong together (two tracers at one event, or the event and the
-# kernel's own accounting), the others' turns lie between them. That is rare.
+# kernel's own accounting), the others' turns lie between them. That is rare, but CPUs
+# that one timer period wakes at the same moment can meet it together, at the same
+# place in the code.
 TURN_NS = 10_000_000
 TURNS = 2
 NO_TURN = TURN_NS + 1  # the excess of what no turn explains
@@ -81,17 +83,31 @@ def windows_of(report, capture, boot_trace):
             Window(seen, h, classes, seen[0].t, seen[-1].t + 1))
 
 
-def but_turns(found):
-    """What is left of [(excess in ns, text)] when CPUs' turns may explain some."""
+def but_turns(found, together=0):
+    """What is left of [(excess in ns, text)] when CPUs' turns may explain some: TURNS of them, or of
+    `together` CPUs in step three eighths."""
     found = list(found)
-    if len(found) <= TURNS:
+    if len(found) <= max(TURNS, together * 3 // 8):
         found = [f for f in found if f[0] > TURN_NS]
     return [text for _, text in found]
 
 
-def sums(report, unknown_ns=0):
+def appeared(report, whole):
+    """{root: ns} of the window before the first CPU of a hierarchy came, where all of its CPUs came
+    in the window: there was none yet, which is not known of it."""
+    online = {c["cpu"] for c in report["cpus"] if c["online"]}
+    came = {}
+    for e in whole.events:
+        if e.name in ("tmigr_cpu_available", "tmigr_cpu_online"):
+            came.setdefault(e.f["cpu"], e.t - report["start_ns"])
+    late = {r["group"]: cpus(r["cpus"]) for r in report["roots"]}
+    return {group: min(came.get(cpu, 0) for cpu in of) for group, of in late.items()
+            if not online & set(of)}
+
+
+def sums(report, unknown_ns=0, before=None):
     """Yields what does not add up to the window, to the ns, or is not known (of a root: for more
-    than `unknown_ns`)."""
+    than `unknown_ns`, behind its time in `before`)."""
     window = report["window_ns"]
     for c in report["cpus"]:
         total = c["running_ns"] + c["offline_ns"] + c["unknown_ns"]
@@ -105,7 +121,7 @@ def sums(report, unknown_ns=0):
         total = sum(r[p] for p in parts)
         if total != window:
             yield f"{r['group']}: its times add up to {total}, the window is {window}"
-        if r["unknown_ns"] > unknown_ns:
+        if r["unknown_ns"] > unknown_ns + (before or {}).get(r["group"], 0):
             yield f"{r['group']}: {r['unknown_ns']} ns not known"
         for what in ("holders", "classes"):
             held = sum(x["held_ns"] for x in r[what])
