@@ -71,6 +71,7 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g $(WARN) -D__TARGET_ARCH_$(BPF_TARGET_A
 
 LIB_OBJ := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/*.c))
 TOOL_OBJ := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/*.c))
+DAEMON_OBJ := $(patsubst daemon/%.c,$(B)/daemon/%.o,$(wildcard daemon/*.c))
 BPF_SKEL := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 UNIT := $(patsubst tests/unit/test_%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TEST_LIB_OBJ := $(patsubst tests/lib/%.c,$(B)/tests/lib/%.o,$(wildcard tests/lib/*.c))
@@ -78,7 +79,7 @@ TEST_PROGS := $(patsubst tests/programs/%.c,$(B)/tests/programs/%,$(wildcard tes
 BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all
-all: $(B)/tmigr
+all: $(B)/tmigr $(B)/tmigrd
 
 .PHONY: build-all
 build-all: all $(UNIT) $(TEST_PROGS) $(BENCH)
@@ -86,6 +87,18 @@ build-all: all $(UNIT) $(TEST_PROGS) $(BENCH)
 $(B)/tmigr: $(TOOL_OBJ) $(B)/libtmigr.a
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/tmigrd: $(DAEMON_OBJ) $(B)/libtmigr.a
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# The interface descriptions, as C strings.
+$(B)/daemon/methods.o: $(B)/interface.inc $(B)/service.inc
+$(B)/interface.inc: daemon/org.tmigrd.Tmigr.varlink
+$(B)/service.inc: daemon/org.varlink.service.varlink
+$(B)/interface.inc $(B)/service.inc:
+	$(Q)mkdir -p $(@D)
+	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
 $(B)/libtmigr.a: $(LIB_OBJ)
 	$(call msg,AR,$@)

@@ -61,7 +61,7 @@ static __always_inline void idle_enter(struct tmigr_cpu_value *v, __u64 t, __u32
 	switch_slot(v, t, slot);
 	v->cur.since_known = 1;
 	totals->entries++;
-	v->woke_slot = slot;
+	v->cur.woke_slot = slot;
 }
 
 static __always_inline void idle_exit(struct tmigr_cpu_value *v, __u64 t)
@@ -150,7 +150,7 @@ static __always_inline void set_offline(__u32 cpu, bool offline)
 	t = begin(v);
 	note_first(v, t, type);
 	v->cur.since_known = 0;
-	v->woke_slot = TMIGR_SLOTS;
+	v->cur.woke_slot = TMIGR_SLOTS;
 	switch_slot(v, t, offline ? TMIGR_SLOT_OFFLINE : TMIGR_SLOT_RUNNING);
 	end(v);
 	PUT(own, t, .type = type, .b = cpu);
@@ -302,12 +302,12 @@ static __always_inline void count_remote(struct tmigr_cpu_value *v, __u32 target
 		.edge_ns = v->edge_ns,
 		.executor = bpf_get_smp_processor_id(),
 		.target = target,
-		.woke_slot = idle_task ? v->woke_slot : TMIGR_SLOTS,
+		.woke_slot = idle_task ? v->cur.woke_slot : TMIGR_SLOTS,
 	};
 	__u64 one = 1, *n;
 
 	if (idle_task)
-		v->woke_slot = TMIGR_SLOTS;
+		v->cur.woke_slot = TMIGR_SLOTS;
 	if (!key.edge_ns)
 		return;
 	n = bpf_map_lookup_elem(&remote, &key);

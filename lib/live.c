@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Life of the live engine: open, start, stop, close.
+ * Life of the live source: open, start, close.
  */
 #include "live_priv.h"
 
@@ -59,18 +59,15 @@ static int allocate(struct tmigr_live *live)
 	live->rings = calloc(n, sizeof(*live->rings));
 	live->values = calloc(live->n_possible, sizeof(*live->values));
 	live->values2 = calloc(live->n_possible, sizeof(*live->values2));
-	live->base = calloc(n, sizeof(*live->base));
-	live->last = calloc(n, sizeof(*live->last));
-	live->quiet_start = malloc(n);
-	live->quiet_end = malloc(n);
+	live->quiet = malloc(n);
 	live->told = calloc(n, sizeof(*live->told));
+	live->early = calloc(n, sizeof(*live->early));
+	live->early_ns = calloc(n, sizeof(*live->early_ns));
 	live->last_snap = calloc(n, sizeof(*live->last_snap));
-	if (!live->possible_idx || !live->rings || !live->values || !live->values2 || !live->base ||
-	    !live->last || !live->quiet_start || !live->quiet_end || !live->told ||
-	    !live->last_snap)
+	if (!live->possible_idx || !live->rings || !live->values || !live->values2 ||
+	    !live->quiet || !live->told || !live->early || !live->early_ns || !live->last_snap)
 		return -ENOMEM;
-	memset(live->quiet_start, TMIGR_SLOT_UNKNOWN, n);
-	memset(live->quiet_end, TMIGR_SLOT_UNKNOWN, n);
+	memset(live->quiet, TMIGR_SLOT_UNKNOWN, n);
 	return 0;
 }
 
@@ -96,7 +93,7 @@ static int open_live(struct tmigr_live *live, struct tmigr_err *err)
 	if (ret)
 		return ret;
 	if (allocate(live))
-		return tmigr_fail(err, -ENOMEM, "no memory for the live engine");
+		return tmigr_fail(err, -ENOMEM, "no memory for the engine");
 	ret = index_possible(live, err);
 	if (!ret)
 		ret = probe(live, err);
@@ -113,7 +110,7 @@ int tmigr_live_open(const struct tmigr_live_opts *opts, const struct tmigr_topol
 	int r;
 
 	if (!live)
-		return tmigr_fail(err, -ENOMEM, "no memory for the live engine");
+		return tmigr_fail(err, -ENOMEM, "no memory for the engine");
 	if (!topo->n_cpus) {
 		free(live);
 		return tmigr_fail(err, -EINVAL, "a machine without CPUs");
@@ -147,19 +144,13 @@ void tmigr_live_close(struct tmigr_live *live)
 	free(live->rings);
 	free(live->values);
 	free(live->values2);
-	free(live->base);
-	free(live->last);
-	free(live->quiet_start);
-	free(live->quiet_end);
+	free(live->quiet);
 	free(live->told);
+	free(live->early);
+	free(live->early_ns);
 	free(live->last_snap);
-	free(live->pending.recs);
+	free(live->remote.pairs);
 	free(live);
-}
-
-bool tmigr_live_has_tmigr(const struct tmigr_live *live)
-{
-	return live->features.tmigr;
 }
 
 /* ---- start ---- */
@@ -174,7 +165,7 @@ static int init_values(struct tmigr_live *live)
 	for (size_t i = 0; i < live->n_possible; i++) {
 		live->values[i].cur.since_ns = now;
 		live->values[i].cur.slot = TMIGR_SLOT_UNKNOWN;
-		live->values[i].woke_slot = TMIGR_SLOT_UNKNOWN;
+		live->values[i].cur.woke_slot = TMIGR_SLOT_UNKNOWN;
 	}
 	return bpf_map_update_elem(live->cpus_fd, &zero, live->values, BPF_ANY) ? -errno : 0;
 }
@@ -226,144 +217,24 @@ static void settle(struct tmigr_live *live)
 	} while (!all_seen(live) && now < begin + SETTLE_MAX_NS);
 }
 
-/* What the kernel's memory says at the start, for the model. A hierarchy whose
- * place in memory is not known yet is learnt from the CPUs' first events. */
-static int first_snapshot(struct tmigr_live *live, struct tmigr_err *err)
-{
-	int ret;
-
-	if (live->opts.no_snapshot)
-		return 0;
-	ret = tmigr_live_read_snapshot(live, live->quiet_start, err);
-	/* A quiet CPU has been in its state ever since the programs are there;
-	 * stamped so, a first event that races with the snapshot comes after. */
-	if (!ret && !live->opts.no_timeline)
-		ret = tmigr_live_quiet_records(live, live->quiet_start, live->attached_ns,
-					       &live->pending);
-	if (!ret && !live->opts.no_timeline)
-		ret = tmigr_live_snapshot_records(live, &live->pending);
-	return ret;
-}
-
-static int begin_window(struct tmigr_live *live, struct tmigr_err *err)
-{
-	int ret = init_values(live);
-
-	if (ret)
-		return tmigr_fail(err, ret, "cannot write the BPF maps: %s", strerror(-ret));
-	/* Needs CAP_SYS_ADMIN; without it the programs' time is not known. */
-	if (!live->opts.no_stats)
-		live->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	ret = tmigr_live_attach(live, err);
-	if (ret)
-		return ret;
-	live->attached_ns = tmigr_now_ns();
-	settle(live);
-	return first_snapshot(live, err);
-}
-
-int tmigr_live_start(struct tmigr_live *live, __u64 *ret_start_ns, struct tmigr_err *err)
+int tmigr_live_start(struct tmigr_live *live, struct tmigr_err *err)
 {
 	int ret;
 
 	if (live->started)
 		return tmigr_fail(err, -EINVAL, "the engine was started already");
-	ret = begin_window(live, err);
-	if (ret) {
-		tmigr_live_detach(live);
-		return ret;
-	}
-	live->start_ns = tmigr_live_announce(live);
+	ret = init_values(live);
+	if (ret)
+		return tmigr_fail(err, ret, "cannot write the BPF maps: %s", strerror(-ret));
+	/* Needs CAP_SYS_ADMIN; without it the programs' time is not known. */
+	if (!live->opts.no_stats)
+		live->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	tmigr_live_cost(live, &live->cost_start);
-	tmigr_sleep_until(live->start_ns);
+	ret = tmigr_live_attach(live, err);
+	if (ret)
+		return ret;
 	live->started = true;
-	*ret_start_ns = live->start_ns;
-	return 0;
-}
-
-/* ---- stop ---- */
-
-/* Words with seq: the model sees by them whether the last updates were lost.
- * Taken between the announcement and the edge, so that it belongs inside. */
-static int last_snapshot(struct tmigr_live *live, struct tmigr_err *err)
-{
-	__u64 t_ns = tmigr_now_ns();
-	int ret;
-
-	if (live->opts.no_snapshot)
-		return 0;
-	ret = tmigr_live_read_snapshot(live, live->quiet_end, err);
-	if (!ret && !live->opts.no_timeline)
-		ret = tmigr_live_quiet_records(live, live->quiet_end, t_ns, &live->pending);
-	if (!ret && !live->opts.no_timeline)
-		ret = tmigr_live_snapshot_records(live, &live->pending);
-	return ret;
-}
-
-/* What the maps hold when no program runs any more.  A CPU's first event may
- * have come after the window: it still tells of the time before it. */
-static int read_rest(struct tmigr_live *live)
-{
-	int ret = tmigr_live_wait_handlers(live);
-
-	if (!ret)
-		ret = tmigr_live_read_values(live, live->values);
-	for (size_t i = 0; !ret && i < live->topo->n_cpus; i++) {
-		const struct tmigr_cpu_value *v = &live->values[live->possible_idx[i]];
-
-		live->last[i].first_ns = v->first_ns;
-		live->last[i].first_type = v->first_type;
-	}
-	return ret;
-}
-
-/* Losses that no later record could tell of. */
-static int tell_lost(struct tmigr_live *live)
-{
-	int ret = 0;
-
-	for (size_t i = 0; !ret && i < live->topo->n_cpus; i++) {
-		const struct tmigr_cpu_value *v = &live->values[live->possible_idx[i]];
-		struct tmigr_rec rec = {.t_ns = live->end_ns - 1,
-					.cpu = live->topo->cpus[i].cpu,
-					.type = TMIGR_REC_LOST,
-					.a = v->lost_since_n,
-					.b = v->lost_since_ns};
-
-		if (!v->lost_since_n)
-			continue;
-		if (rec.b > rec.t_ns)
-			rec.t_ns = rec.b; /* after the window, for the sums */
-		ret = tmigr_rec_vec_add(&live->pending, rec);
-	}
-	return ret;
-}
-
-int tmigr_live_stop(struct tmigr_live *live, __u64 *ret_end_ns, struct tmigr_err *err)
-{
-	int ret;
-
-	if (!live->started || live->stopped)
-		return tmigr_fail(err, -EINVAL, "no window is open");
-	ret = tmigr_live_read_base(live, err);
-	if (ret)
-		return ret;
-	live->end_ns = tmigr_live_announce(live);
-	ret = last_snapshot(live, err);
-	tmigr_live_cost(live, &live->cost_end);
-	if (ret)
-		return ret;
-	tmigr_sleep_until(live->end_ns + TMIGR_NS_PER_MS);
-	ret = tmigr_live_read_edge(live, live->end_ns, live->last, err);
-	tmigr_live_detach(live);
-	if (ret)
-		return ret;
-	live->stopped = true;
-	ret = read_rest(live);
-	if (!ret)
-		ret = tell_lost(live);
-	if (ret)
-		return tmigr_fail(err, ret, "cannot read the BPF maps: %s", strerror(-ret));
-	*ret_end_ns = live->end_ns;
+	live->attached_ns = tmigr_now_ns();
+	settle(live);
 	return 0;
 }

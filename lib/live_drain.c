@@ -14,55 +14,40 @@
 #define SETTLE_NS (50 * TMIGR_NS_PER_MS)
 #define BATCH	  512
 
-/* Source 0 is the engine's own records, source 1 + i the ring of CPU i. */
 struct merge {
 	struct tmigr_live *live;
 	__u64 until_ns; /* records before this */
 	tmigr_sink sink;
 	void *arg;
-	struct { /* binary heap, the oldest on top; ties: lower source */
+	struct { /* binary heap, the oldest on top; ties: lower CPU */
 		__u64 t_ns;
-		size_t src;
+		size_t cpu; /* topology index */
 	} * heap;
 	size_t n;
 	struct tmigr_rec batch[BATCH];
 	size_t n_batch;
 };
 
-static const struct tmigr_rec *peek(struct merge *m, size_t src)
+static const struct tmigr_rec *peek(struct merge *m, size_t cpu)
 {
-	struct tmigr_live *live = m->live;
-
-	if (src)
-		return tmigr_ring_peek(&live->rings[src - 1]);
-	if (live->pending_done < live->pending.n)
-		return &live->pending.recs[live->pending_done];
-	return NULL;
-}
-
-static void pop(struct merge *m, size_t src)
-{
-	if (src)
-		tmigr_ring_pop(&m->live->rings[src - 1]);
-	else
-		m->live->pending_done++;
+	return tmigr_ring_peek(&m->live->rings[cpu]);
 }
 
 static bool before(const struct merge *m, size_t i, size_t k)
 {
 	if (m->heap[i].t_ns != m->heap[k].t_ns)
 		return m->heap[i].t_ns < m->heap[k].t_ns;
-	return m->heap[i].src < m->heap[k].src;
+	return m->heap[i].cpu < m->heap[k].cpu;
 }
 
 static void swap(struct merge *m, size_t i, size_t k)
 {
 	__u64 t_ns = m->heap[i].t_ns;
-	size_t src = m->heap[i].src;
+	size_t cpu = m->heap[i].cpu;
 
 	m->heap[i] = m->heap[k];
 	m->heap[k].t_ns = t_ns;
-	m->heap[k].src = src;
+	m->heap[k].cpu = cpu;
 }
 
 static void sift_down(struct merge *m, size_t i)
@@ -81,10 +66,10 @@ static void sift_down(struct merge *m, size_t i)
 	}
 }
 
-/* The top's source has moved on: its next record, or out of the heap. */
+/* The top's CPU has moved on: its next record, or out of the heap. */
 static void refresh_top(struct merge *m)
 {
-	const struct tmigr_rec *rec = peek(m, m->heap[0].src);
+	const struct tmigr_rec *rec = peek(m, m->heap[0].cpu);
 
 	if (rec && rec->t_ns < m->until_ns)
 		m->heap[0].t_ns = rec->t_ns;
@@ -107,27 +92,46 @@ static int emit(struct merge *m, const struct tmigr_rec *rec)
 	return m->n_batch == BATCH ? flush(m) : 0;
 }
 
-static void note_lost(struct tmigr_live *live, struct tmigr_rec *rec)
+/*
+ * What was told at an edge ahead of its LOST record is taken out of it.  False:
+ * nothing remains.
+ */
+static bool adjust_lost(struct tmigr_live *live, struct tmigr_rec *rec)
 {
 	int i = tmigr_topology_index(live->topo, rec->cpu);
+	__u64 early;
 
-	if (i >= 0)
-		live->told[i] += rec->a;
-	/* What was lost inside the window is told inside it. */
-	if (live->stopped && rec->b < live->end_ns && rec->t_ns >= live->end_ns)
-		rec->t_ns = live->end_ns - 1;
+	if (i < 0)
+		return true;
+	early = live->early[i] < rec->a ? live->early[i] : rec->a;
+	live->early[i] -= early;
+	rec->a -= early;
+	if (early && rec->b < live->early_ns[i])
+		rec->b = live->early_ns[i];
+	live->told[i] += rec->a;
+	return rec->a;
+}
+
+static int emit_lost(struct merge *m, struct tmigr_rec rec)
+{
+	int ret;
+
+	if (!adjust_lost(m->live, &rec))
+		return 0;
+	ret = emit(m, &rec);
+	return ret ? ret : flush(m);
 }
 
 static void fill_heap(struct merge *m)
 {
 	m->n = 0;
-	for (size_t src = 0; src <= m->live->topo->n_cpus; src++) {
-		const struct tmigr_rec *rec = peek(m, src);
+	for (size_t cpu = 0; cpu < m->live->topo->n_cpus; cpu++) {
+		const struct tmigr_rec *rec = peek(m, cpu);
 
 		if (!rec || rec->t_ns >= m->until_ns)
 			continue;
 		m->heap[m->n].t_ns = rec->t_ns;
-		m->heap[m->n].src = src;
+		m->heap[m->n].cpu = cpu;
 		m->n++;
 	}
 	for (size_t i = m->n / 2; i-- > 0;)
@@ -135,21 +139,38 @@ static void fill_heap(struct merge *m)
 }
 
 /* Moves everything before m->until_ns to the sink. */
-static int merge_until(struct merge *m)
+static int merge_until(struct merge *m, __u64 until_ns)
 {
 	int ret = 0;
 
+	m->until_ns = until_ns;
 	fill_heap(m);
 	while (m->n && !ret) {
-		struct tmigr_rec rec = *peek(m, m->heap[0].src);
+		size_t cpu = m->heap[0].cpu;
+		struct tmigr_rec rec = *peek(m, cpu);
 
-		pop(m, m->heap[0].src);
-		if (rec.type == TMIGR_REC_LOST)
-			note_lost(m->live, &rec);
-		ret = emit(m, &rec);
+		tmigr_ring_pop(&m->live->rings[cpu]);
+		ret = rec.type == TMIGR_REC_LOST ? emit_lost(m, rec) : emit(m, &rec);
 		refresh_top(m);
 	}
+	if (!ret && until_ns > m->live->watermark_ns)
+		m->live->watermark_ns = until_ns;
 	return ret ? ret : flush(m);
+}
+
+/* When the first record was lost of those that nothing tells of yet, by a copy of
+ * the CPU's value; at the earliest. */
+static __u64 untold_since(const struct tmigr_live *live, size_t i, const struct tmigr_cpu_value *v)
+{
+	__u64 b = tmigr_ring_find_lost(&live->rings[i]);
+
+	if (b == UINT64_MAX && v->lost_since_n)
+		b = v->lost_since_ns;
+	if (b == UINT64_MAX)
+		b = 0;
+	if (live->early[i] && b < live->early_ns[i])
+		b = live->early_ns[i];
+	return b;
 }
 
 /*
@@ -166,11 +187,7 @@ static __u64 clean_until(const struct tmigr_live *live, __u64 until_ns)
 
 		if (v->cur.lost <= live->told[i])
 			continue;
-		b = tmigr_ring_find_lost(&live->rings[i]);
-		if (b == UINT64_MAX && v->lost_since_n)
-			b = v->lost_since_ns;
-		if (b == UINT64_MAX)
-			b = 0;
+		b = untold_since(live, i, v);
 		if (b < until_ns)
 			until_ns = b;
 	}
@@ -189,55 +206,136 @@ static int emit_clean(struct merge *m, __u64 t_ns)
 	return ret ? ret : flush(m);
 }
 
-static int drain(struct merge *m, __u64 *ret_watermark_ns)
+static void note_lost(struct tmigr_live *live)
+{
+	live->lost = 0;
+	for (size_t i = 0; i < live->topo->n_cpus; i++)
+		live->lost += live->values[live->possible_idx[i]].cur.lost;
+}
+
+static int drain(struct merge *m)
 {
 	struct tmigr_live *live = m->live;
-	__u64 now = tmigr_now_ns(), clean;
+	__u64 until_ns = tmigr_now_ns() - SETTLE_NS;
 	int ret = tmigr_live_read_values(live, live->values);
 
 	if (ret)
 		return ret;
+	note_lost(live);
 	live->drains++;
-	m->until_ns = live->stopped ? UINT64_MAX : now - SETTLE_NS;
-	ret = merge_until(m);
-	if (ret)
-		return ret;
-	clean = clean_until(live, live->stopped ? live->end_ns : m->until_ns);
-	ret = emit_clean(m, clean);
-	if (!ret)
-		*ret_watermark_ns = live->stopped ? now : m->until_ns;
+	if (until_ns < live->watermark_ns)
+		until_ns = live->watermark_ns;
+	ret = merge_until(m, until_ns);
+	return ret ? ret : emit_clean(m, clean_until(live, until_ns));
+}
+
+/* Tells at the end of an interval what was lost in it. */
+static int tell_lost(struct merge *m, __u64 edge_ns, const struct tmigr_edge_cpu *cpus)
+{
+	struct tmigr_live *live = m->live;
+	int ret = 0;
+
+	for (size_t i = 0; i < live->topo->n_cpus && !ret; i++) {
+		__u64 lost = cpus[i].totals.lost;
+		struct tmigr_rec rec = {.t_ns = edge_ns - 1,
+					.cpu = live->topo->cpus[i].cpu,
+					.type = TMIGR_REC_LOST};
+
+		if (lost <= live->told[i])
+			continue;
+		rec.a = lost - live->told[i];
+		rec.b = untold_since(live, i, &live->values2[live->possible_idx[i]]);
+		if (rec.b < live->clean_ns)
+			rec.b = live->clean_ns;
+		if (rec.b > rec.t_ns)
+			rec.b = rec.t_ns;
+		live->told[i] = lost;
+		live->early[i] += rec.a;
+		live->early_ns[i] = edge_ns;
+		ret = emit(m, &rec);
+		if (!ret)
+			ret = flush(m);
+	}
 	return ret;
+}
+
+static int drain_edge(struct merge *m, __u64 edge_ns, const struct tmigr_edge_cpu *cpus,
+		      __u64 complete_ns)
+{
+	int ret = merge_until(m, edge_ns);
+
+	note_lost(m->live);
+	if (!ret)
+		ret = tell_lost(m, edge_ns, cpus);
+	if (!ret)
+		ret = emit_clean(m, edge_ns);
+	return ret ? ret : merge_until(m, complete_ns);
+}
+
+static struct merge *merge_new(struct tmigr_live *live, tmigr_sink sink, void *arg)
+{
+	struct merge *m = calloc(1, sizeof(*m));
+
+	if (m)
+		m->heap = calloc(live->topo->n_cpus, sizeof(*m->heap));
+	if (!m || !m->heap) {
+		free(m);
+		return NULL;
+	}
+	m->live = live;
+	m->sink = sink;
+	m->arg = arg;
+	return m;
+}
+
+static void merge_free(struct merge *m)
+{
+	free(m->heap);
+	free(m);
+}
+
+static int no_memory(struct tmigr_err *err)
+{
+	return tmigr_fail(err, -ENOMEM, "no memory to drain the ring buffers");
+}
+
+static int drain_failed(int ret, struct tmigr_err *err)
+{
+	return ret ? tmigr_fail(err, ret, "cannot read the records: %s", strerror(-ret)) : 0;
 }
 
 int tmigr_live_drain(struct tmigr_live *live, tmigr_sink sink, void *arg, __u64 *ret_watermark_ns,
 		     struct tmigr_err *err)
 {
 	struct merge *m;
-	__u64 watermark;
 	int ret;
 
-	if (!live->started)
-		return tmigr_fail(err, -EINVAL, "the engine was not started");
-	ret = tmigr_live_read_base(live, err);
-	if (ret || live->opts.no_timeline) {
-		if (!ret && ret_watermark_ns)
-			*ret_watermark_ns = tmigr_now_ns();
-		return ret;
+	if (live->opts.no_timeline) {
+		*ret_watermark_ns = tmigr_now_ns();
+		return 0;
 	}
-	m = calloc(1, sizeof(*m));
-	if (m)
-		m->heap = calloc(live->topo->n_cpus + 1, sizeof(*m->heap));
-	if (!m || !m->heap) {
-		free(m);
-		return tmigr_fail(err, -ENOMEM, "no memory to drain the ring buffers");
-	}
-	m->live = live;
-	m->sink = sink;
-	m->arg = arg;
-	ret = drain(m, &watermark);
-	if (!ret && ret_watermark_ns)
-		*ret_watermark_ns = watermark;
-	free(m->heap);
-	free(m);
-	return ret;
+	m = merge_new(live, sink, arg);
+	if (!m)
+		return no_memory(err);
+	ret = drain(m);
+	if (!ret)
+		*ret_watermark_ns = live->watermark_ns;
+	merge_free(m);
+	return drain_failed(ret, err);
+}
+
+int tmigr_live_drain_edge(struct tmigr_live *live, __u64 edge_ns, const struct tmigr_edge_cpu *cpus,
+			  __u64 complete_ns, tmigr_sink sink, void *arg, struct tmigr_err *err)
+{
+	struct merge *m;
+	int ret;
+
+	if (live->opts.no_timeline)
+		return 0;
+	m = merge_new(live, sink, arg);
+	if (!m)
+		return no_memory(err);
+	ret = drain_edge(m, edge_ns, cpus, complete_ns);
+	merge_free(m);
+	return drain_failed(ret, err);
 }

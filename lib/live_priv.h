@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Insides of the live engine, shared by lib/live*.c only:
- *   live.c           its life: open, start, stop, close
+ * Insides of the live source, shared by lib/live*.c and lib/engine*.c only:
+ *   live.c           its life: open, attach, detach, close
  *   live_load.c      the BPF skeleton (private to that file): load, attach
  *   live_percpu.c    where the kernel's per-CPU variables lie
  *   live_ring.c      one CPU's ring buffer
  *   live_drain.c     merge of the ring buffers by time
  *   live_snapshot.c  the hierarchy of the running kernel, as records
- *   live_window.c    the window's edges and the figures at them
- *   live_totals.c    figures of the window
+ *   live_edge.c      edges, and the CPUs' figures at them
+ *   live_remote.c    remote expiries, taken out of the hash edge by edge
  */
 #ifndef TMIGR_LIVE_PRIV_H
 #define TMIGR_LIVE_PRIV_H
 
+#include "tmigr/err.h"
 #include "tmigr/features.h"
 #include "tmigr/live.h"
 #include "tmigr/maps.h"
+#include "tmigr/topology.h"
+#include "tmigr/totals.h"
 
 #define TMIGR_NS_PER_MS 1000000ULL
 #define TMIGR_NS_PER_S	1000000000ULL
@@ -29,6 +32,8 @@ struct tmigr_rec_vec {
 };
 
 int tmigr_rec_vec_add(struct tmigr_rec_vec *vec, struct tmigr_rec rec);
+int tmigr_rec_vec_append(struct tmigr_rec_vec *vec, const struct tmigr_rec *recs, size_t n);
+void tmigr_rec_vec_free(struct tmigr_rec_vec *vec);
 
 /* ---- one ring buffer, mapped ---- */
 struct tmigr_ring {
@@ -47,10 +52,11 @@ __u64 tmigr_ring_find_lost(const struct tmigr_ring *ring);
 const struct tmigr_rec *tmigr_ring_peek(struct tmigr_ring *ring);
 void tmigr_ring_pop(struct tmigr_ring *ring);
 
-/* ---- figures of a CPU at an edge ---- */
+/* ---- figures of a CPU at an edge, all of them since the start ---- */
 struct tmigr_edge_cpu {
 	struct tmigr_totals totals; /* open interval closed at the edge */
-	__u64 first_ns;
+	__u64 since_ns;		    /* its start */
+	__u64 first_ns;		    /* as of the reading: may lie behind the edge */
 	__u32 first_type;
 };
 
@@ -58,6 +64,17 @@ struct tmigr_edge_cpu {
 struct tmigr_cost {
 	__u64 bpf_ns, bpf_runs, cpu_ns, wakeups;
 };
+
+/* Remote expiries since the first edge, ascending by (executor, target).  An
+ * interval in no known state stands at TMIGR_SLOT_UNKNOWN. */
+struct tmigr_pairs {
+	struct tmigr_totals_remote *pairs;
+	size_t n, cap;
+};
+
+/* What a CPU was in before its first event, by snapshots: a slot,
+ * TMIGR_SLOT_UNKNOWN, or this: they contradict one another. */
+#define TMIGR_QUIET_UNSURE 0xff
 
 struct tmigr_live {
 	struct tmigr_live_opts opts;
@@ -83,27 +100,50 @@ struct tmigr_live {
 	struct tmigr_cpu_value *values;	 /* by possible index: copies of the map */
 	struct tmigr_cpu_value *values2; /* n_possible each */
 
-	bool attached;
-	bool started, stopped;
-	bool base_read;
+	bool attached, started;
 	int stats_fd; /* -1: the programs' time is not measured */
-	__u64 attached_ns, start_ns, end_ns;
-	struct tmigr_edge_cpu *base, *last; /* by topology index */
-	struct tmigr_cost cost_start, cost_end;
+	__u64 attached_ns;
+	struct tmigr_cost cost_start;
 
-	/* Per CPU of the topology: its slot in the snapshots at start and end
-	 * if it had made no event then, else TMIGR_SLOT_UNKNOWN. */
-	unsigned char *quiet_start, *quiet_end;
+	unsigned char *quiet; /* by topology index: see TMIGR_QUIET_UNSURE */
+	struct tmigr_pairs remote;
 
-	struct tmigr_rec_vec pending; /* records of the engine itself, by time */
-	size_t pending_done;
-	__u64 *told;	/* by topology index: losses that LOST records told of */
-	__u64 clean_ns; /* of the last CLEAN */
+	/* By topology index: losses that were told of, by LOST records or ahead
+	 * of these at an edge; those of the latter whose record is still to
+	 * come, and the edge. */
+	__u64 *told, *early, *early_ns;
+	__u64 watermark_ns; /* records before it are out of the rings */
+	__u64 clean_ns;	    /* of the last CLEAN */
+	__u64 lost;	    /* all CPUs, when last read */
 	__u64 drains;
 
 	/* Last snapshot, for the expiries. */
 	struct tmigr_snap_cpu *last_snap; /* by topology index */
 };
+
+/* ---- live.c ---- */
+int tmigr_live_open(const struct tmigr_live_opts *opts, const struct tmigr_topology *topo,
+		    struct tmigr_live **ret, struct tmigr_err *err);
+void tmigr_live_close(struct tmigr_live *live);
+/* Attaches, and lets every CPU that does anything be seen (at most 100 ms). */
+int tmigr_live_start(struct tmigr_live *live, struct tmigr_err *err);
+
+/* ---- live_drain.c ---- */
+/*
+ * Moves what the buffers hold to @sink, merged by time.  *@ret_watermark_ns: no
+ * later drain brings a record with a smaller time.  A CLEAN record is part of the
+ * stream where it can be vouched for.
+ */
+int tmigr_live_drain(struct tmigr_live *live, tmigr_sink sink, void *arg, __u64 *ret_watermark_ns,
+		     struct tmigr_err *err);
+/*
+ * The same at an edge with its figures @cpus: what was lost before it and not told
+ * yet is told at its last ns, so that the stream up to the edge is complete, and
+ * says so.  All records before @complete_ns, after the edge, are in the rings.
+ * A batch ends with every LOST, so that live->told is as of it.
+ */
+int tmigr_live_drain_edge(struct tmigr_live *live, __u64 edge_ns, const struct tmigr_edge_cpu *cpus,
+			  __u64 complete_ns, tmigr_sink sink, void *arg, struct tmigr_err *err);
 
 /* ---- live_load.c ---- */
 int tmigr_live_load(struct tmigr_live *live, struct tmigr_err *err);
@@ -120,30 +160,46 @@ void tmigr_live_bpf_cost(struct tmigr_live *live, struct tmigr_cost *cost);
  * BTF; 0: not known. */
 __s64 tmigr_percpu_distance(const char *from, const char *to);
 
-/* ---- live_window.c ---- */
+/* ---- live_edge.c ---- */
 __u64 tmigr_now_ns(void);
 void tmigr_sleep_until(__u64 t_ns);
 /* Copies the value of every possible CPU into @values. */
 int tmigr_live_read_values(struct tmigr_live *live, struct tmigr_cpu_value *values);
 /* Every handler running now has ended when this returns. */
 int tmigr_live_wait_handlers(struct tmigr_live *live);
-/* Announces an edge a little in the future and returns it. */
+/* Announces an edge a little in the future and returns it.  The figures at the
+ * one before must have been read. */
 __u64 tmigr_live_announce(struct tmigr_live *live);
-/* Figures of each CPU at @edge, which is past, into @ret[n_cpus]. */
+/* Figures of each CPU at @edge, which is past, into @ret[n_cpus].
+ * *@ret_complete_ns, after the edge: records before it are in the rings. */
 int tmigr_live_read_edge(struct tmigr_live *live, __u64 edge, struct tmigr_edge_cpu *ret,
-			 struct tmigr_err *err);
-/* Figures at the start, if not read yet. */
-int tmigr_live_read_base(struct tmigr_live *live, struct tmigr_err *err);
+			 __u64 *ret_complete_ns, struct tmigr_err *err);
 void tmigr_live_cost(struct tmigr_live *live, struct tmigr_cost *cost);
 
+/* ---- live_remote.c ---- */
+/* Takes what was counted before @edge_ns, the figures at which have been read,
+ * out of the hash and adds it to live->remote. */
+int tmigr_live_fold_remote(struct tmigr_live *live, __u64 edge_ns);
+
 /* ---- live_snapshot.c ---- */
-/* Reads the kernel's structures into live->last_snap; @quiet: see above.  Without
+/* Reads the kernel's structures into live->last_snap, and what is to be seen of
+ * CPUs without events into live->quiet and @quiet (by topology index).  Without
  * kallsyms and before any CPU's first event no entry is valid. */
 int tmigr_live_read_snapshot(struct tmigr_live *live, unsigned char *quiet, struct tmigr_err *err);
+/* The last snapshot has every online CPU's place. */
+bool tmigr_live_snapshot_whole(const struct tmigr_live *live);
 /* Appends what the last snapshot says of the hierarchy, in time order. */
 int tmigr_live_snapshot_records(const struct tmigr_live *live, struct tmigr_rec_vec *vec);
-/* Appends what @quiet says of idle states, for the time @t_ns. */
-int tmigr_live_quiet_records(const struct tmigr_live *live, const unsigned char *quiet, __u64 t_ns,
-			     struct tmigr_rec_vec *vec);
+/* Appends what @slots says of idle states, for the time @t_ns. */
+int tmigr_live_idle_records(const struct tmigr_live *live, const unsigned char *slots, __u64 t_ns,
+			    struct tmigr_rec_vec *vec);
+/* The hierarchy and idle states now, as records (replaces @vec).  -EAGAIN: see
+ * tmigr_engine_moment(). */
+int tmigr_live_snapshot(struct tmigr_live *live, struct tmigr_rec_vec *vec, struct tmigr_err *err);
+
+/* Next expiry that the last snapshot saw: of a CPU's first global timer, of a
+ * group; TMIGR_KTIME_MAX none, 0 not known. @group as in the records. */
+__u64 tmigr_live_cpu_expiry(const struct tmigr_live *live, unsigned int cpu);
+__u64 tmigr_live_group_expiry(const struct tmigr_live *live, __u64 group);
 
 #endif

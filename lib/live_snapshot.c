@@ -27,6 +27,21 @@ int tmigr_rec_vec_add(struct tmigr_rec_vec *vec, struct tmigr_rec rec)
 	return 0;
 }
 
+int tmigr_rec_vec_append(struct tmigr_rec_vec *vec, const struct tmigr_rec *recs, size_t n)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = tmigr_rec_vec_add(vec, recs[i]);
+	return ret;
+}
+
+void tmigr_rec_vec_free(struct tmigr_rec_vec *vec)
+{
+	free(vec->recs);
+	*vec = (struct tmigr_rec_vec){0};
+}
+
 /* ---- reading ---- */
 
 /* Any CPU whose struct tmigr_cpu is known by an event of it; none: stays 0. */
@@ -116,6 +131,18 @@ static int read_cpus(struct tmigr_live *live, struct tmigr_snap_args *args)
 	return 0;
 }
 
+/* A quiet CPU has not changed: what was seen once holds, unless another look
+ * contradicts it. */
+static void note_quiet(struct tmigr_live *live, const unsigned char *seen)
+{
+	for (size_t i = 0; i < live->topo->n_cpus; i++) {
+		if (seen[i] == TMIGR_SLOT_UNKNOWN || seen[i] == live->quiet[i])
+			continue;
+		live->quiet[i] =
+			live->quiet[i] == TMIGR_SLOT_UNKNOWN ? seen[i] : TMIGR_QUIET_UNSURE;
+	}
+}
+
 int tmigr_live_read_snapshot(struct tmigr_live *live, unsigned char *quiet, struct tmigr_err *err)
 {
 	size_t n = live->topo->n_cpus;
@@ -133,7 +160,18 @@ int tmigr_live_read_snapshot(struct tmigr_live *live, unsigned char *quiet, stru
 	if (ret)
 		return tmigr_fail(err, ret, "cannot read the timer-migration hierarchy: %s",
 				  strerror(-ret));
+	/* Before, there may have been events that nobody saw. */
+	if (live->attached)
+		note_quiet(live, quiet);
 	return 0;
+}
+
+bool tmigr_live_snapshot_whole(const struct tmigr_live *live)
+{
+	for (size_t i = 0; i < live->topo->n_cpus; i++)
+		if (live->features.tmigr && !live->last_snap[i].valid && live->topo->cpus[i].online)
+			return false;
+	return true;
 }
 
 /* ---- as records ---- */
@@ -215,15 +253,15 @@ static struct tmigr_rec idle_record(unsigned int cpu, unsigned int slot, __u64 t
 	return rec;
 }
 
-int tmigr_live_quiet_records(const struct tmigr_live *live, const unsigned char *quiet, __u64 t_ns,
-			     struct tmigr_rec_vec *vec)
+int tmigr_live_idle_records(const struct tmigr_live *live, const unsigned char *slots, __u64 t_ns,
+			    struct tmigr_rec_vec *vec)
 {
 	for (size_t i = 0; i < live->topo->n_cpus; i++) {
 		int ret;
 
-		if (quiet[i] == TMIGR_SLOT_UNKNOWN)
+		if (slots[i] >= TMIGR_SLOTS || slots[i] == TMIGR_SLOT_UNKNOWN)
 			continue;
-		ret = tmigr_rec_vec_add(vec, idle_record(live->topo->cpus[i].cpu, quiet[i], t_ns));
+		ret = tmigr_rec_vec_add(vec, idle_record(live->topo->cpus[i].cpu, slots[i], t_ns));
 		if (ret)
 			return ret;
 	}
@@ -264,14 +302,14 @@ static void guess_default_idle(const struct tmigr_live *live, unsigned char *slo
 	}
 }
 
-int tmigr_live_snapshot(struct tmigr_live *live, tmigr_sink sink, void *arg, struct tmigr_err *err)
+int tmigr_live_snapshot(struct tmigr_live *live, struct tmigr_rec_vec *vec, struct tmigr_err *err)
 {
 	unsigned char *slots = calloc(live->topo->n_cpus, 1);
-	struct tmigr_rec_vec vec = {0};
 	int ret;
 
 	if (!slots)
 		return tmigr_fail(err, -ENOMEM, "no memory for a snapshot");
+	vec->n = 0;
 	ret = tmigr_live_read_snapshot(live, slots, err);
 	if (!ret && live->features.tmigr && !any_valid(live))
 		ret = tmigr_fail(err, -EAGAIN,
@@ -279,17 +317,14 @@ int tmigr_live_snapshot(struct tmigr_live *live, tmigr_sink sink, void *arg, str
 	if (!ret) {
 		slots_now(live, slots);
 		guess_default_idle(live, slots);
-		ret = tmigr_live_snapshot_records(live, &vec);
+		ret = tmigr_live_snapshot_records(live, vec);
 		if (!ret)
-			ret = tmigr_live_quiet_records(live, slots, tmigr_now_ns(), &vec);
+			ret = tmigr_live_idle_records(live, slots, tmigr_now_ns(), vec);
 		if (ret)
 			tmigr_fail(err, ret, "no memory for a snapshot");
 	}
-	if (!ret && vec.n)
-		ret = sink(arg, vec.recs, vec.n);
-	free(vec.recs);
 	free(slots);
-	return ret < 0 ? ret : 0;
+	return ret;
 }
 
 /* ---- expiries ---- */

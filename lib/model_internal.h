@@ -10,6 +10,7 @@
  * model_log.c        the roots' piece logs, segments, holders
  * model_remote.c     remote expiries
  * model_map.c        containers
+ * model_clone.c      copy of a model
  *
  * Data flows one way: a record is released by model_order.c in time order,
  * sets the state of a CPU or of a group, and the root it belongs to is looked

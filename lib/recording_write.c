@@ -20,7 +20,9 @@
 #define COMPRESSION_LEVEL 3
 
 struct tmigr_recording_writer {
-	int fd;
+	int fd;			 /* -1: `put` */
+	tmigr_recording_put put; /* with put_arg */
+	void *put_arg;
 	char *path;
 	off_t end;  /* of the last whole frame */
 	int failed; /* negative errno of the first error, told once */
@@ -51,16 +53,18 @@ static int writer_fail(struct tmigr_recording_writer *w, int ret, const char *wh
 
 	w->failed = ret;
 	/* Not a regular file (pipe, /dev/full): nothing to cut. */
-	if (ftruncate(w->fd, w->end) < 0 && errno != EINVAL)
+	if (!w->put && ftruncate(w->fd, w->end) < 0 && errno != EINVAL)
 		kept = "and its tail could not be cut off";
 	return tmigr_fail(err, ret, "%s: %s at byte %lld: %s (%s)", w->path, what,
 			  (long long)w->end, strerror(-ret), kept);
 }
 
-static int write_all(int fd, const unsigned char *data, size_t size)
+static int write_all(const struct tmigr_recording_writer *w, const unsigned char *data, size_t size)
 {
+	if (w->put)
+		return w->put(w->put_arg, data, size);
 	while (size) {
-		ssize_t n = write(fd, data, size);
+		ssize_t n = write(w->fd, data, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -105,7 +109,7 @@ static int write_frame(struct tmigr_recording_writer *w, enum tmigr_frame_type t
 	head.stored = (__u32)stored;
 	tmigr_frame_head_swap(&head);
 	memcpy(w->out, &head, sizeof(head));
-	ret = write_all(w->fd, w->out, sizeof(head) + stored);
+	ret = write_all(w, w->out, sizeof(head) + stored);
 	if (ret < 0)
 		return writer_fail(w, ret, "recording stopped", err);
 	w->end += (off_t)(sizeof(head) + stored);
@@ -149,7 +153,7 @@ static int write_file_head(struct tmigr_recording_writer *w, struct tmigr_err *e
 
 	memcpy(head, TMIGR_FILE_MAGIC, 8);
 	memcpy(head + 8, &version, sizeof(version));
-	ret = write_all(w->fd, head, sizeof(head));
+	ret = write_all(w, head, sizeof(head));
 	if (ret < 0)
 		return writer_fail(w, ret, "recording stopped", err);
 	w->end = sizeof(head);
@@ -175,6 +179,33 @@ static int writer_new(const char *path, struct tmigr_recording_writer **ret, str
 	return 0;
 }
 
+static int write_start(struct tmigr_recording_writer *w, const json_t *meta, struct tmigr_err *err)
+{
+	int r = write_file_head(w, err);
+
+	return r ? r : write_json(w, TMIGR_FRAME_META, meta, err);
+}
+
+int tmigr_recording_create_put(const char *name, tmigr_recording_put put, void *arg,
+			       const json_t *meta, struct tmigr_recording_writer **ret,
+			       struct tmigr_err *err)
+{
+	struct tmigr_recording_writer *w = NULL;
+	int r = writer_new(name, &w, err);
+
+	if (r < 0)
+		return r;
+	w->put = put;
+	w->put_arg = arg;
+	r = write_start(w, meta, err);
+	if (r < 0) {
+		writer_free(w);
+		return r;
+	}
+	*ret = w;
+	return 0;
+}
+
 int tmigr_recording_create(const char *path, bool force, const json_t *meta,
 			   struct tmigr_recording_writer **ret, struct tmigr_err *err)
 {
@@ -191,9 +222,7 @@ int tmigr_recording_create(const char *path, bool force, const json_t *meta,
 		writer_free(w);
 		return tmigr_fail(err, r, "%s: cannot create: %s", path, strerror(-r));
 	}
-	r = write_file_head(w, err);
-	if (r == 0)
-		r = write_json(w, TMIGR_FRAME_META, meta, err);
+	r = write_start(w, meta, err);
 	if (r < 0) {
 		/* A recording without its first frame is of no use to anyone;
 		 * a device or pipe given as the path stays. */
@@ -255,10 +284,10 @@ int tmigr_recording_end(struct tmigr_recording_writer *w, const json_t *end, str
 	if (r == 0)
 		r = write_json(w, TMIGR_FRAME_END, end, err);
 	/* EINVAL: a pipe or device, which cannot be synced. */
-	if (r == 0 && fsync(w->fd) < 0 && errno != EINVAL && errno != EROFS)
+	if (r == 0 && !w->put && fsync(w->fd) < 0 && errno != EINVAL && errno != EROFS)
 		r = writer_fail(w, -errno, "cannot sync", err);
 	/* close(2) is where some file systems tell that the disk was full. */
-	if (r == 0) {
+	if (r == 0 && !w->put) {
 		int fd = w->fd;
 
 		w->fd = -1;

@@ -3,7 +3,7 @@
  * The parts of `tmigr run`.
  *
  *   run.c           options and flow
- *   run_session.c   engine, model, recording, run directory: one window
+ *   run_session.c   engine, recording, run directory: one window
  *   run_child.c     the command: start, output, signals, end
  *   run_loop.c      waits for signals, output and the next drain
  *   run_info.c      what the report says about machine and command
@@ -21,8 +21,8 @@
 #include <linux/types.h>
 
 #include "args.h"
+#include "tmigr/engine.h"
 #include "tmigr/housekeeping.h"
-#include "tmigr/live.h"
 #include "tmigr/model.h"
 #include "tmigr/recording.h"
 #include "tmigr/rundir.h"
@@ -105,14 +105,12 @@ void stream_pump(struct stream *s);
 struct session {
 	const struct run_opts *opts;
 	struct tmigr_topology *topo;
-	struct tmigr_live *live;
-	struct tmigr_model *model;
+	struct tmigr_engine *engine;
+	struct tmigr_window *window;
 	struct tmigr_rundir *dir;
 	struct tmigr_recording_writer *rec;
-	struct tmigr_window_totals *totals;
 	json_t *info;
 	__u64 start_ns, end_ns;
-	__u64 lost; /* records, so far */
 	int cpu;    /* where the tool runs, -1: not pinned */
 	struct tmigr_housekeeping housekeeping;
 	int failed; /* exit code of what went wrong on the way, 0 nothing */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One window of `tmigr run`: engine, model, recording, run directory, report. */
+/* One window of `tmigr run`: the engine's window, recording, run directory, report. */
 #include "run.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static int open_engine(struct session *s)
 	if (o->housekeeping >= 0 && tmigr_topology_index(s->topo, (unsigned)o->housekeeping) < 0)
 		return tool_usage("run", "--housekeeping: this machine has no CPU %d",
 				  o->housekeeping);
-	if (tmigr_live_open(&live, s->topo, &s->live, &err) < 0)
+	if (tmigr_engine_open(&live, s->topo, &s->engine, &err) < 0)
 		return tool_error("run", "%s", err.text);
 	return 0;
 }
@@ -81,7 +81,7 @@ int session_open(struct session *s, const struct run_opts *opts)
 	ret = open_engine(s);
 	if (ret)
 		return ret;
-	s->info = run_info(opts, tmigr_live_has_tmigr(s->live));
+	s->info = run_info(opts, tmigr_engine_has_tmigr(s->engine));
 	if (!s->info)
 		return no_memory();
 	return open_dir(s);
@@ -119,62 +119,59 @@ static int open_recording(struct session *s)
 	return ret < 0 ? tool_error("run", "%s", err.text) : 0;
 }
 
-int session_start(struct session *s)
+static void take_segment(void *arg, const struct tmigr_segment *seg)
 {
-	struct tmigr_model_cfg cfg = {.topo = s->topo};
-	struct tmigr_err err = {""};
+	struct session *s = arg;
 
-	s->cpu = tmigr_housekeeping_pin(s->topo, s->opts->housekeeping, &s->housekeeping, &err);
-	if (s->cpu < 0 && s->opts->housekeeping >= 0)
-		return tool_error("run", "%s", err.text);
-	if (tmigr_live_start(s->live, &s->start_ns, &err) < 0)
-		return tool_error("run", "%s", err.text);
-	cfg.start_ns = s->start_ns;
-	if (s->dir) {
-		cfg.segment = tmigr_rundir_segment;
-		cfg.arg = s->dir;
-	}
-	if (tmigr_model_new(&cfg, &s->model) < 0)
-		return no_memory();
-	return open_recording(s);
+	tmigr_rundir_segment(s->dir, seg);
 }
 
-static int sink(void *arg, const struct tmigr_rec *recs, size_t n)
+static int record(void *arg, const struct tmigr_rec *recs, size_t n)
 {
 	struct tmigr_err err = {""};
 	struct session *s = arg;
-	size_t i;
-	int ret;
 
-	for (i = 0; i < n; i++)
-		if (recs[i].type == TMIGR_REC_LOST)
-			s->lost += recs[i].a;
-	ret = tmigr_model_feed(s->model, recs, n);
-	if (ret < 0)
-		return ret;
 	if (s->rec && tmigr_recording_events(s->rec, recs, n, &err) < 0)
 		recording_failed(s, &err);
 	return 0;
 }
 
+static int record_mark(void *arg, __u64 watermark_ns)
+{
+	struct tmigr_err err = {""};
+	struct session *s = arg;
+
+	if (s->rec && tmigr_recording_mark(s->rec, watermark_ns, &err) < 0)
+		recording_failed(s, &err);
+	return 0;
+}
+
+int session_start(struct session *s)
+{
+	const struct tmigr_window_opts opts = {
+		.segment = s->dir ? take_segment : NULL,
+		.records = s->opts->record ? record : NULL,
+		.mark = s->opts->record ? record_mark : NULL,
+		.arg = s,
+	};
+	struct tmigr_err err = {""};
+
+	s->cpu = tmigr_housekeeping_pin(s->topo, s->opts->housekeeping, &s->housekeeping, &err);
+	if (s->cpu < 0 && s->opts->housekeeping >= 0)
+		return tool_error("run", "%s", err.text);
+	if (tmigr_engine_start(s->engine, &err) < 0 ||
+	    tmigr_engine_window_open(s->engine, &opts, &s->window, &err) < 0)
+		return tool_error("run", "%s", err.text);
+	s->start_ns = tmigr_window_start_ns(s->window);
+	return open_recording(s);
+}
+
 int session_drain(struct session *s)
 {
 	struct tmigr_err err = {""};
-	__u64 watermark = 0;
-	int ret;
 
-	ret = tmigr_live_drain(s->live, sink, s, &watermark, &err);
-	if (ret < 0)
-		return tool_error("run", "cannot read the records: %s",
-				  *err.text ? err.text : strerror(-ret));
-	/* Behind the window's end the model must not go before it is told. */
-	if (s->end_ns && watermark > s->end_ns)
-		watermark = s->end_ns;
-	ret = tmigr_model_advance(s->model, watermark);
-	if (ret < 0)
-		return tool_error("run", "cannot follow the records: %s", strerror(-ret));
-	if (s->rec && tmigr_recording_mark(s->rec, watermark, &err) < 0)
-		recording_failed(s, &err);
+	if (tmigr_engine_drain(s->engine, NULL, &err) < 0)
+		return tool_error("run", "%s", err.text);
 	return 0;
 }
 
@@ -182,9 +179,12 @@ int session_stop(struct session *s)
 {
 	struct tmigr_err err = {""};
 
-	if (tmigr_live_stop(s->live, &s->end_ns, &err) < 0)
+	if (tmigr_engine_window_close(s->engine, s->window, &err) < 0)
 		return tool_error("run", "%s", err.text);
-	return session_drain(s);
+	s->end_ns = tmigr_window_end_ns(s->window);
+	/* What comes now measures nothing, and need not cost anything. */
+	tmigr_engine_stop(s->engine);
+	return 0;
 }
 
 static void end_recording(struct session *s)
@@ -195,7 +195,8 @@ static void end_recording(struct session *s)
 	if (!s->rec)
 		return;
 	end = json_pack("{sI so sO}", "end_ns", (json_int_t)s->end_ns, "totals",
-			tmigr_window_totals_to_json(s->totals), "info", s->info);
+			tmigr_window_totals_to_json(tmigr_window_totals(s->window)), "info",
+			s->info);
 	if (!end || tmigr_recording_end(s->rec, end, &err) < 0) {
 		if (!end)
 			tmigr_recording_abort(s->rec);
@@ -229,13 +230,7 @@ static void finish_dir(struct session *s, const json_t *report)
 
 static int figures(struct session *s, int exit_status, bool interrupted)
 {
-	struct tmigr_err err = {""};
-
-	if (tmigr_model_finish(s->model, s->end_ns) < 0)
-		return no_memory();
-	if (tmigr_live_totals(s->live, &s->totals, &err) < 0)
-		return tool_error("run", "%s", err.text);
-	s->totals->observer.housekeeping_cpu = s->cpu;
+	tmigr_window_totals(s->window)->observer.housekeeping_cpu = s->cpu;
 	if (json_object_set_new(s->info, "interrupted", json_boolean(interrupted)) ||
 	    json_object_set_new(s->info, "exit_status",
 				exit_status < 0 ? json_null() : json_integer(exit_status)))
@@ -254,8 +249,8 @@ int session_report(struct session *s, int exit_status, bool interrupted)
 		return ret;
 	in = (struct tmigr_report_input){
 		.topo = s->topo,
-		.model = s->model,
-		.totals = s->totals,
+		.model = tmigr_window_model(s->window),
+		.totals = tmigr_window_totals(s->window),
 		.info = s->info,
 	};
 	report = tmigr_report_build(&in);
@@ -297,9 +292,8 @@ void session_close(struct session *s)
 	tmigr_recording_abort(s->rec);
 	tmigr_rundir_close(s->dir);
 	tmigr_housekeeping_release(&s->housekeeping);
-	tmigr_window_totals_free(s->totals);
-	tmigr_model_free(s->model);
-	tmigr_live_close(s->live);
+	tmigr_window_free(s->window);
+	tmigr_engine_close(s->engine);
 	tmigr_topology_free(s->topo);
 	json_decref(s->info);
 }

@@ -9,10 +9,12 @@
  * any way and do not disturb each other: all read the same stream of records
  * and the same cumulative figures.
  *
- *   open -> start -> [window_open ... drain ... window_close]* -> close
+ *   open -> start -> [window_open ... drain ... window_close]* -> stop -> close
  *
- * No call waits for an event; those that announce an edge take some
- * milliseconds.
+ * No call waits for an event; those that take an edge need some milliseconds.
+ *
+ * Nothing grows with time but what an open window holds (its model), as long as
+ * drains come: every second is meant.
  */
 #ifndef TMIGR_ENGINE_H
 #define TMIGR_ENGINE_H
@@ -32,59 +34,112 @@
 struct tmigr_engine;
 struct tmigr_window;
 
-/* Loads; attaches nothing.  @topo is borrowed.  Errors as tmigr_live_open(). */
+/*
+ * Loads and prepares; attaches nothing.  @opts may be NULL.  @topo is borrowed and
+ * must outlive the engine.  -EPERM (names the capability), -ENOENT no BTF,
+ * -EOPNOTSUPP the kernel refuses the programs.  A kernel without timer migration
+ * is no error: tmigr_engine_has_tmigr() tells.
+ */
 int tmigr_engine_open(const struct tmigr_live_opts *opts, const struct tmigr_topology *topo,
 		      struct tmigr_engine **ret, struct tmigr_err *err);
-/* Attaches, takes the first snapshot, lets CPUs be seen (at most 100 ms). */
+/* Attaches, and lets every CPU that does anything be seen (at most 100 ms). */
 int tmigr_engine_start(struct tmigr_engine *engine, struct tmigr_err *err);
-/* Closes its windows too. */
+/* Detaches: nothing is measured any more.  Closed windows keep their figures,
+ * open ones have none. */
+void tmigr_engine_stop(struct tmigr_engine *engine);
+/* Stops, and frees its windows too. NULL is fine. */
 void tmigr_engine_close(struct tmigr_engine *engine);
 
 bool tmigr_engine_has_tmigr(const struct tmigr_engine *engine);
+
+/* ---- windows ---- */
 
 struct tmigr_window_opts {
 	/* Segments of the window as they become final; optional. */
 	void (*segment)(void *arg, const struct tmigr_segment *seg);
 	/* Records of the window in the order in which its model was fed, and
-	 * the watermarks: what a recording of it must hold; optional.  A sink
-	 * that fails is not called again; the window goes on. */
+	 * the watermarks: what a recording of it must hold; optional.  The first
+	 * ones come with the first drain after the open, or with the close.  A
+	 * sink that fails is not called again; the window goes on. */
 	tmigr_sink records;
 	int (*mark)(void *arg, __u64 watermark_ns);
 	void *arg;
 	/* The window begins at the very edge where this one ends: closes it as
-	 * tmigr_engine_window_close() would; optional. */
+	 * tmigr_engine_window_close() would; optional.  It is closed also where
+	 * the open fails, unless tmigr_window_end_ns() says otherwise. */
 	struct tmigr_window *after;
 };
 
-/* Begins a window at a new edge. */
+/* Begins a window at a new edge, or at the held one. */
 int tmigr_engine_window_open(struct tmigr_engine *engine, const struct tmigr_window_opts *opts,
 			     struct tmigr_window **ret, struct tmigr_err *err);
 __u64 tmigr_window_start_ns(const struct tmigr_window *window);
 /* 0 while it is open. */
 __u64 tmigr_window_end_ns(const struct tmigr_window *window);
 
-/* Moves the records to all windows' models (and sinks), and to @sink
- * (optional: the flight recorder). */
-int tmigr_engine_drain(struct tmigr_engine *engine, tmigr_sink sink, void *arg,
-		       __u64 *ret_watermark_ns, struct tmigr_err *err);
+/*
+ * Takes an edge now and holds it until released, or until the next drain: all
+ * windows opened and closed in between begin and end at it, for the cost of one
+ * edge.  Returns its time.
+ */
+int tmigr_engine_hold_edge(struct tmigr_engine *engine, __u64 *ret_edge_ns, struct tmigr_err *err);
+void tmigr_engine_release_edge(struct tmigr_engine *engine);
 
-/* Announces the end edge, reads the figures and the records up to it, and
- * finishes the model.  The window's figures are valid until it is freed. */
+/*
+ * All records from now on go to @sink too, in time order (the flight recorder);
+ * NULL: no more.  It is called by drains and by whatever takes an edge; when it
+ * fails it is not called again.
+ */
+void tmigr_engine_tap(struct tmigr_engine *engine, tmigr_sink sink, void *arg);
+
+/* Moves the records to all windows' models (and sinks), and to the tap.
+ * *@ret_watermark_ns (optional): no later record has a smaller time. */
+int tmigr_engine_drain(struct tmigr_engine *engine, __u64 *ret_watermark_ns, struct tmigr_err *err);
+
+/* Takes the end edge (or uses the held one), reads the figures and the records
+ * up to it, and finishes the model.  The window's figures are valid until it is
+ * freed.  Where it fails, the window can only be freed. */
 int tmigr_engine_window_close(struct tmigr_engine *engine, struct tmigr_window *window,
 			      struct tmigr_err *err);
-/* The parts of a closed window that a report is made of (report.h). */
+/* The window as it were if it ended at a new edge (or the held one), while it goes
+ * on: a closed one, to be freed. */
+int tmigr_engine_window_peek(struct tmigr_engine *engine, struct tmigr_window *window,
+			     struct tmigr_window **ret, struct tmigr_err *err);
+/* The model, also of an open window: its present state (tmigr_model_hierarchy());
+ * of a closed one the figures that a report is made of (report.h). */
 const struct tmigr_model *tmigr_window_model(const struct tmigr_window *window);
+/* NULL while it is open. */
 struct tmigr_window_totals *tmigr_window_totals(struct tmigr_window *window);
-void tmigr_window_free(struct tmigr_window *window); /* NULL is fine; closes without figures */
+/* NULL is fine; an open one is dropped without figures. */
+void tmigr_window_free(struct tmigr_window *window);
 
-/* The hierarchy now, by a snapshot (tmigr tree): owned by the caller. */
+/* ---- the present ---- */
+
+/* The hierarchy at one moment, by a snapshot of the kernel's memory. */
+struct tmigr_moment {
+	__u64 now_ns; /* CLOCK_MONOTONIC */
+	struct tmigr_hierarchy *h;
+	/* Next expiry, CLOCK_MONOTONIC; TMIGR_KTIME_MAX none, 0 not known.  By
+	 * index in h->cpus, h->groups. */
+	__u64 *cpu_expiry_ns, *group_expiry_ns;
+};
+
+/*
+ * May be called from open on; without kallsyms it needs start.  -EAGAIN: no CPU has
+ * shown where the hierarchy is yet (every CPU is busy): again later.  Owned by the
+ * caller (tmigr_moment_free), independent of the engine.
+ */
+int tmigr_engine_moment(struct tmigr_engine *engine, struct tmigr_moment **ret,
+			struct tmigr_err *err);
+void tmigr_moment_free(struct tmigr_moment *moment); /* NULL is fine */
+/* The same without expiries: owned by the caller (tmigr_hierarchy_free). */
 int tmigr_engine_hierarchy(struct tmigr_engine *engine, struct tmigr_hierarchy **ret,
 			   struct tmigr_err *err);
 
 /* Cost of the tool since start: the observer's line of the whole engine. */
 void tmigr_engine_observer(struct tmigr_engine *engine, struct tmigr_observer *ret);
 
-/* Records lost since start, all CPUs. */
+/* Records lost since start, all CPUs, as of the last drain or edge. */
 __u64 tmigr_engine_lost(const struct tmigr_engine *engine);
 
 #endif

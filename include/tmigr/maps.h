@@ -13,6 +13,11 @@
  * first and the edge after it, so one that misses the announcement has a time
  * before E.
  *
+ * There may be any number of edges, one after the other: the figures at one are
+ * read before the next is announced, and all figures are cumulative, so that
+ * any two edges make a window.  A CPU silent over several edges passes the last
+ * one only.
+ *
  * `edge` is written once per edge, before `edge_ns` (an atomic exchange, so in
  * that order on every machine): a reader that saw edge_ns == E may use an `edge`
  * that it reads afterwards.  `cur` of a CPU that has not copied yet is used when
@@ -32,13 +37,17 @@ struct tmigr_slot_totals {
 	__u64 entries;
 	__u64 above;
 	__u64 below;
-	__u32 hist[TMIGR_HIST_BUCKETS];
+	__u64 hist[TMIGR_HIST_BUCKETS];
 };
 
 struct tmigr_totals {
 	__u64 since_ns;	   /* start of the open interval */
 	__u32 slot;	   /* TMIGR_SLOT_* it is in */
 	__u32 since_known; /* its start was seen (counts in the histogram) */
+	__u32 woke_slot;   /* slot of the last idle interval if the idle task
+			    * ran no remote expiry since it began, else
+			    * TMIGR_SLOTS */
+	__u32 pad;
 	__u64 lost;	   /* records that found no room */
 	__u64 records;	   /* records written */
 	__u64 events;	   /* handlers run */
@@ -56,16 +65,15 @@ struct tmigr_cpu_value {
 	__u64 tmc;	     /* struct tmigr_cpu * of this CPU, 0 not seen yet */
 	__u64 lost_since_ns; /* first record lost since the last success, 0 none */
 	__u64 lost_since_n;  /* records lost that no LOST record told of yet */
-	__u32 woke_slot;     /* slot of the last idle interval if the idle task
-			      * ran no remote expiry since it began, else
-			      * TMIGR_SLOTS */
 	__u32 learnt;	     /* this CPU's path is in the timeline, or the
 			      * snapshot has it */
+	__u32 pad;
 	struct tmigr_totals cur;
 	struct tmigr_totals edge;
 };
 
-/* Key and value of the hash `remote`: exact counts per edge interval. */
+/* Key and value of the hash `remote`: exact counts per edge interval.  User
+ * space takes those of an interval out when it has ended. */
 struct tmigr_remote_key {
 	__u64 edge_ns; /* the last edge before the expiry, 0 before any */
 	__u32 executor;

@@ -64,6 +64,9 @@ struct tmigr_model_cfg {
 /* 0 or -ENOMEM; the model is owned by the caller (tmigr_model_free). */
 int tmigr_model_new(const struct tmigr_model_cfg *cfg, struct tmigr_model **ret);
 void tmigr_model_free(struct tmigr_model *m);
+/* A copy that is fed and finished by itself, and tells of no segments; owned by the
+ * caller.  -EINVAL: the model is finished. */
+int tmigr_model_clone(const struct tmigr_model *m, struct tmigr_model **ret);
 
 /*
  * Takes @n records, in any order across CPUs; of one CPU (`cpu` field and

@@ -37,6 +37,15 @@ struct tmigr_recording_writer;
 int tmigr_recording_create(const char *path, bool force, const json_t *meta,
 			   struct tmigr_recording_writer **ret, struct tmigr_err *err);
 /*
+ * The same into a callback, which gets the file's head and then whole frames, each
+ * in one call; <0 from it is what a failing write(2) is to a file.  @name is for
+ * messages.
+ */
+typedef int (*tmigr_recording_put)(void *arg, const void *data, size_t size);
+int tmigr_recording_create_put(const char *name, tmigr_recording_put put, void *arg,
+			       const json_t *meta, struct tmigr_recording_writer **ret,
+			       struct tmigr_err *err);
+/*
  * Buffers up to one frame.  An error (disk full) is returned once: the file
  * keeps its whole frames (a half-written one is cut off), and what is fed after
  * that is dropped, so a run can go on without its recording.

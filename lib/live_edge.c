@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Edges of the window, and every CPU's figures brought to them.  See maps.h for
- * the protocol between the programs and this reader.
+ * Edges, and every CPU's figures brought to them.  See maps.h for the protocol
+ * between the programs and this reader.
  */
 #include "live_priv.h"
 
@@ -113,17 +113,19 @@ static size_t take_figures(struct tmigr_live *live, __u64 edge, struct tmigr_edg
 		ret[i].totals = *figures;
 		ret[i].first_ns = after->first_ns;
 		ret[i].first_type = after->first_type;
+		ret[i].since_ns = figures->since_ns;
 		close_at(&ret[i].totals, edge);
 	}
 	return left;
 }
 
 int tmigr_live_read_edge(struct tmigr_live *live, __u64 edge, struct tmigr_edge_cpu *ret,
-			 struct tmigr_err *err)
+			 __u64 *ret_complete_ns, struct tmigr_err *err)
 {
 	bool *done = calloc(live->topo->n_cpus, sizeof(*done));
 	size_t left = live->topo->n_cpus;
 	int r = done ? 0 : -ENOMEM;
+	__u64 complete_ns = tmigr_now_ns();
 
 	for (int round = 0; !r && left && round < READ_ROUNDS; round++) {
 		r = tmigr_live_read_values(live, live->values);
@@ -140,20 +142,8 @@ int tmigr_live_read_edge(struct tmigr_live *live, __u64 edge, struct tmigr_edge_
 	/* A CPU moves without having passed the edge only by hotplug handlers. */
 	if (left)
 		return tmigr_fail(err, -EBUSY, "the figures of %zu CPUs never stood still", left);
+	*ret_complete_ns = complete_ns;
 	return 0;
-}
-
-int tmigr_live_read_base(struct tmigr_live *live, struct tmigr_err *err)
-{
-	int ret;
-
-	if (live->base_read)
-		return 0;
-	tmigr_sleep_until(live->start_ns + TMIGR_NS_PER_MS);
-	ret = tmigr_live_read_edge(live, live->start_ns, live->base, err);
-	if (!ret)
-		live->base_read = true;
-	return ret;
 }
 
 void tmigr_live_cost(struct tmigr_live *live, struct tmigr_cost *cost)

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "client.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "methods.h"
+#include "tmigrd.h"
+
+/* Time to take the last message before the connection is closed. */
+#define LINGER_NS (5 * NS_PER_SEC)
+
+static void on_events(struct source *s, uint32_t events);
+
+/* ---- lists ---- */
+
+void clients_init(struct clients *cs)
+{
+	*cs = (struct clients){.first = NULL};
+	cs->ready_tail = &cs->ready;
+}
+
+static void set_ready(struct client *c)
+{
+	struct clients *cs = &c->d->clients;
+
+	if (c->is_ready || c->dead)
+		return;
+	c->is_ready = true;
+	c->next_ready = NULL;
+	*cs->ready_tail = c;
+	cs->ready_tail = &c->next_ready;
+}
+
+/* ---- the end ---- */
+
+static void end_activity(struct client *c)
+{
+	const struct activity *a = c->activity;
+
+	c->activity = NULL;
+	if (a && a->gone)
+		a->gone(c);
+}
+
+static void kill_client(struct client *c)
+{
+	struct clients *cs = &c->d->clients;
+
+	if (c->dead)
+		return;
+	end_activity(c);
+	windows_drop(c->d, c);
+	c->dead = true;
+	loop_del(&c->d->loop, &c->src);
+	close(c->src.fd);
+	c->src.fd = -1;
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+	c->next = cs->dead;
+	cs->dead = c;
+	cs->n--;
+	listen_resume(c->d);
+}
+
+static void free_client(struct client *c)
+{
+	msgq_free(&c->out);
+	while (c->n_fds)
+		close(c->fds[--c->n_fds].fd);
+	free(c->in);
+	free(c);
+}
+
+void clients_reap(struct tmigrd *d)
+{
+	struct client **p = &d->clients.dead, *c;
+
+	while ((c = *p)) {
+		if (c->is_ready) { /* still in that list: next round */
+			p = &c->next;
+			continue;
+		}
+		*p = c->next;
+		free_client(c);
+	}
+}
+
+/* ---- out ---- */
+
+static bool may_read(const struct client *c)
+{
+	return !c->dead && !c->closing && !c->eof && c->n_in <= REQUEST_MAX;
+}
+
+/* What the connection waits for now. */
+static void update_events(struct client *c)
+{
+	uint32_t events = 0;
+
+	if (c->dead)
+		return;
+	if (may_read(c))
+		events |= EPOLLIN;
+	if (c->out.bytes)
+		events |= EPOLLOUT;
+	if (events == c->events)
+		return;
+	c->events = events;
+	if (loop_mod(&c->d->loop, &c->src, events) < 0)
+		kill_client(c);
+}
+
+static void flush(struct client *c)
+{
+	size_t size;
+	const char *data;
+
+	while (!c->dead && (data = msgq_peek(&c->out, &size)) && size) {
+		ssize_t n = send(c->src.fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EAGAIN || errno == ENOBUFS))
+			break;
+		if (n < 0) {
+			kill_client(c);
+			return;
+		}
+		msgq_advance(&c->out, (size_t)n);
+	}
+	if (c->closing && !c->out.bytes)
+		kill_client(c);
+}
+
+static void start_closing(struct client *c)
+{
+	if (c->closing || c->dead)
+		return;
+	c->closing = true;
+	c->close_ns = now_ns() + LINGER_NS;
+	c->n_in = 0;
+}
+
+static void push(struct client *c, struct msg *m)
+{
+	if (c->dead || c->closing) {
+		msg_unref(m);
+		return;
+	}
+	if (!m || msgq_add(&c->out, m) < 0) {
+		log_line(LOG_ERR, "no memory for a reply: client %d is cut off", (int)c->cred.pid);
+		kill_client(c);
+		return;
+	}
+	flush(c);
+	update_events(c);
+}
+
+static json_t *error_json(const char *name, json_t *params)
+{
+	char full[128];
+
+	snprintf(full, sizeof(full), "%s%s", strchr(name, '.') ? "" : INTERFACE ".", name);
+	return json_pack("{ss so}", "error", full, "parameters", params ? params : json_object());
+}
+
+static void call_over(struct client *c)
+{
+	c->in_call = false;
+	c->activity = NULL;
+	if (c->n_in)
+		set_ready(c);
+}
+
+void client_reply(struct client *c, json_t *params)
+{
+	if (!c->oneway)
+		push(c, msg_json(json_pack("{so}", "parameters", params ? params : json_object())));
+	else
+		json_decref(params);
+	call_over(c);
+}
+
+void client_error(struct client *c, const char *name, json_t *params)
+{
+	if (!c->oneway)
+		push(c, msg_json(error_json(name, params)));
+	else
+		json_decref(params);
+	call_over(c);
+}
+
+void client_errorf(struct client *c, const char *name, const char *fmt, ...)
+{
+	char text[600];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	client_error(c, name, json_pack("{ss}", "reason", text));
+}
+
+void client_bad_param(struct client *c, const char *param)
+{
+	client_error(c, SERVICE ".InvalidParameter", json_pack("{ss}", "parameter", param));
+}
+
+void client_cut_off(struct client *c, const char *error, const char *why)
+{
+	if (c->dead || c->closing)
+		return;
+	end_activity(c);
+	c->d->clients.cut_off++;
+	msgq_drop_unsent(&c->out);
+	if (msgq_add(&c->out, msg_json(error_json(error, json_pack("{ss}", "reason", why)))) < 0) {
+		kill_client(c);
+		return;
+	}
+	start_closing(c);
+	flush(c);
+	update_events(c);
+}
+
+void client_stream(struct client *c, struct msg *m)
+{
+	if (c->dead || c->closing) {
+		msg_unref(m);
+		return;
+	}
+	if (m && c->out.bytes + m->size > CLIENT_OUT_MAX) {
+		msg_unref(m);
+		client_cut_off(c, "TooSlow", "the client does not read what it asked for");
+		return;
+	}
+	push(c, m);
+}
+
+void client_begin(struct client *c, const struct activity *a, void *arg)
+{
+	c->activity = a;
+	c->activity_arg = arg;
+}
+
+int client_take_fd(struct client *c)
+{
+	int fd = -1;
+
+	if (c->n_fds && c->fds[0].pos <= c->request_end) {
+		fd = c->fds[0].fd;
+		c->n_fds--;
+		memmove(c->fds, c->fds + 1, c->n_fds * sizeof(c->fds[0]));
+	}
+	return fd;
+}
+
+/* ---- in ---- */
+
+static void take_fds(struct client *c, struct msghdr *h, __u64 pos)
+{
+	for (struct cmsghdr *m = CMSG_FIRSTHDR(h); m; m = CMSG_NXTHDR(h, m)) {
+		size_t n;
+
+		if (m->cmsg_level != SOL_SOCKET || m->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (m->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < n; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(m) + i * sizeof(int), sizeof(int));
+			if (c->n_fds == CLIENT_FDS) {
+				close(fd);
+				continue;
+			}
+			c->fds[c->n_fds].fd = fd;
+			c->fds[c->n_fds++].pos = pos;
+		}
+	}
+}
+
+static int reserve(struct client *c)
+{
+	size_t want = c->n_in + CLIENT_READ;
+	char *in;
+
+	if (c->cap_in >= want)
+		return 0;
+	in = realloc(c->in, want);
+	if (!in)
+		return -ENOMEM;
+	c->in = in;
+	c->cap_in = want;
+	return 0;
+}
+
+static void read_some(struct client *c)
+{
+	union {
+		char buf[CMSG_SPACE(CLIENT_FDS * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = {.iov_len = CLIENT_READ};
+	struct msghdr h = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.buf,
+		.msg_controllen = sizeof(control.buf),
+	};
+	ssize_t n;
+
+	if (reserve(c) < 0) {
+		kill_client(c);
+		return;
+	}
+	iov.iov_base = c->in + c->n_in;
+	n = recvmsg(c->src.fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n < 0) {
+		kill_client(c);
+		return;
+	}
+	if (!n) {
+		c->eof = true;
+		return;
+	}
+	c->n_in += (size_t)n;
+	/* What comes with a descriptor ends the read: it belongs to the request
+	 * that has the last of these bytes. */
+	take_fds(c, &h, c->in_pos + c->n_in - 1);
+}
+
+/* Buffers of clients that are quiet are given back. */
+static void consume(struct client *c, size_t n)
+{
+	c->n_in -= n;
+	c->in_pos += n;
+	memmove(c->in, c->in + n, c->n_in);
+	if (c->n_in)
+		return;
+	free(c->in);
+	c->in = NULL;
+	c->cap_in = 0;
+}
+
+/* Descriptors that came with earlier requests, which did not take them. */
+static void drop_fds(struct client *c)
+{
+	c->request_end = c->in_pos - 1;
+	while (c->in_pos && c->n_fds && c->fds[0].pos < c->in_pos)
+		close(client_take_fd(c));
+}
+
+static bool may_begin(const struct client *c)
+{
+	return !c->dead && !c->closing && !c->in_call && c->out.bytes <= CLIENT_OUT_IDLE;
+}
+
+static void run_request(struct client *c, const char *text, size_t size)
+{
+	struct request r;
+	const char *why = NULL;
+
+	c->d->clients.requests++;
+	if (request_parse(text, size, &r, &why) < 0) {
+		client_cut_off(c, "InvalidRequest", why ? why : "out of memory");
+		return;
+	}
+	c->in_call = true;
+	c->more = r.more;
+	c->oneway = r.oneway;
+	methods_call(c, &r);
+	request_free(&r);
+}
+
+/* The request at the head of the buffer, if it is whole: its size, else -1. */
+static ssize_t whole_request(struct client *c)
+{
+	char *nul = c->n_in ? memchr(c->in, '\0', c->n_in) : NULL;
+	size_t size = nul ? (size_t)(nul - c->in) : c->n_in;
+
+	if (size > REQUEST_MAX) {
+		client_cut_off(c, "InvalidRequest", "the request is too large");
+		return -1;
+	}
+	return nul ? (ssize_t)size : -1;
+}
+
+/* Nobody is there to be answered, or all is answered. */
+static bool is_over(const struct client *c)
+{
+	return c->eof && (c->activity || (!c->in_call && !c->is_ready && !c->out.bytes));
+}
+
+/* One request, if one is there and the last one is answered. */
+static void step(struct client *c)
+{
+	ssize_t size = may_begin(c) ? whole_request(c) : -1;
+
+	if (size >= 0) {
+		drop_fds(c);
+		c->request_end = c->in_pos + (__u64)size;
+		run_request(c, c->in, (size_t)size);
+		if (c->dead || c->closing)
+			return;
+		consume(c, (size_t)size + 1);
+		if (c->n_in)
+			set_ready(c);
+	}
+	if (is_over(c))
+		kill_client(c);
+	update_events(c);
+}
+
+static void on_events(struct source *s, uint32_t events)
+{
+	struct client *c = (struct client *)((char *)s - offsetof(struct client, src));
+
+	if (c->dead)
+		return;
+	if ((events & (EPOLLHUP | EPOLLERR)) && (c->closing || c->in_call)) {
+		kill_client(c);
+		return;
+	}
+	if (events & EPOLLOUT) {
+		flush(c);
+		if (!c->dead && c->activity && c->activity->room && c->out.bytes <= CLIENT_OUT_IDLE)
+			c->activity->room(c);
+	}
+	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && may_read(c))
+		read_some(c);
+	if (!c->dead)
+		step(c);
+}
+
+bool clients_run_ready(struct tmigrd *d)
+{
+	struct clients *cs = &d->clients;
+	struct client *c = cs->ready;
+
+	cs->ready = NULL;
+	cs->ready_tail = &cs->ready;
+	while (c) {
+		struct client *next = c->next_ready;
+
+		c->is_ready = false;
+		if (!c->dead)
+			step(c);
+		c = next;
+	}
+	return cs->ready;
+}
+
+/* ---- life ---- */
+
+int client_new(struct tmigrd *d, int fd, const struct ucred *cred)
+{
+	struct clients *cs = &d->clients;
+	struct client *c = calloc(1, sizeof(*c));
+	int ret = c ? 0 : -ENOMEM;
+
+	if (c) {
+		c->src = (struct source){.fd = fd, .fn = on_events};
+		c->d = d;
+		c->cred = *cred;
+		c->events = EPOLLIN;
+		msgq_init(&c->out);
+		ret = loop_add(&d->loop, &c->src, c->events);
+	}
+	if (ret < 0) {
+		free(c);
+		close(fd);
+		return ret;
+	}
+	c->next = cs->first;
+	c->link = &cs->first;
+	if (c->next)
+		c->next->link = &c->next;
+	cs->first = c;
+	cs->n++;
+	cs->served++;
+	return 0;
+}
+
+void clients_expire(struct tmigrd *d, __u64 now)
+{
+	struct client *c, *next;
+
+	for (c = d->clients.first; c; c = next) {
+		next = c->next;
+		if (c->closing && now >= c->close_ns)
+			kill_client(c);
+	}
+}
+
+void clients_stop(struct tmigrd *d)
+{
+	struct client *c, *next;
+
+	for (c = d->clients.first; c; c = next) {
+		next = c->next;
+		if (c->activity && c->activity->stop)
+			c->activity->stop(c);
+		if (c->in_call)
+			client_cut_off(c, "ShuttingDown", "the daemon ends");
+		else
+			start_closing(c);
+		flush(c);
+	}
+	for (c = d->clients.first; c; c = next) {
+		next = c->next;
+		kill_client(c);
+	}
+	clients_reap(d);
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "msg.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct msg *msg_new(const void *data, size_t size)
+{
+	struct msg *m = malloc(sizeof(*m) + size);
+
+	if (!m)
+		return NULL;
+	m->refs = 1;
+	m->size = size;
+	if (data)
+		memcpy(m->data, data, size);
+	return m;
+}
+
+struct msg *msg_json(json_t *json)
+{
+	size_t size = json ? json_dumpb(json, NULL, 0, JSON_COMPACT) : 0;
+	struct msg *m = size ? msg_new(NULL, size + 1) : NULL;
+
+	if (m) {
+		json_dumpb(json, m->data, size, JSON_COMPACT);
+		m->data[size] = '\0';
+	}
+	json_decref(json);
+	return m;
+}
+
+struct msg *msg_ref(struct msg *m)
+{
+	m->refs++;
+	return m;
+}
+
+void msg_unref(struct msg *m)
+{
+	if (m && !--m->refs)
+		free(m);
+}
+
+void msgq_init(struct msgq *q)
+{
+	*q = (struct msgq){.head = NULL};
+	q->tail = &q->head;
+}
+
+int msgq_add(struct msgq *q, struct msg *m)
+{
+	struct msgq_item *item = malloc(sizeof(*item));
+
+	if (!item) {
+		msg_unref(m);
+		return -ENOMEM;
+	}
+	item->next = NULL;
+	item->msg = m;
+	*q->tail = item;
+	q->tail = &item->next;
+	q->bytes += m->size;
+	return 0;
+}
+
+static void pop(struct msgq *q)
+{
+	struct msgq_item *item = q->head;
+
+	q->head = item->next;
+	if (!q->head)
+		q->tail = &q->head;
+	q->bytes -= item->msg->size - q->done;
+	q->done = 0;
+	msg_unref(item->msg);
+	free(item);
+}
+
+const char *msgq_peek(const struct msgq *q, size_t *ret_size)
+{
+	*ret_size = q->head ? q->head->msg->size - q->done : 0;
+	return q->head ? q->head->msg->data + q->done : NULL;
+}
+
+void msgq_advance(struct msgq *q, size_t n)
+{
+	while (n) {
+		size_t left = q->head->msg->size - q->done;
+		size_t step = n < left ? n : left;
+
+		q->done += step;
+		q->bytes -= step;
+		n -= step;
+		if (q->done == q->head->msg->size)
+			pop(q);
+	}
+}
+
+void msgq_drop_unsent(struct msgq *q)
+{
+	struct msgq_item *first = q->done ? q->head : NULL;
+	size_t done = q->done;
+
+	if (first) {
+		q->head = first->next;
+		q->bytes -= first->msg->size - done;
+		q->done = 0;
+	}
+	while (q->head)
+		pop(q);
+	q->tail = &q->head;
+	if (!first)
+		return;
+	first->next = NULL;
+	q->head = first;
+	q->tail = &first->next;
+	q->done = done;
+	q->bytes = first->msg->size - done;
+}
+
+void msgq_free(struct msgq *q)
+{
+	while (q->head)
+		pop(q);
+}

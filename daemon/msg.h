@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Bytes on their way out, counted by reference: a sample for 500 subscribers
+ * is in memory once, a dump of the flight recorder shares the recorder's frames.
+ */
+#ifndef TMIGRD_MSG_H
+#define TMIGRD_MSG_H
+
+#include <stddef.h>
+
+#include <jansson.h>
+
+struct msg {
+	unsigned int refs;
+	size_t size;
+	char data[];
+};
+
+/* One reference, for the caller; NULL: no memory. */
+struct msg *msg_new(const void *data, size_t size);
+/* A Varlink message: compact JSON and its NUL.  Steals @json; NULL: no memory
+ * (or @json is NULL). */
+struct msg *msg_json(json_t *json);
+struct msg *msg_ref(struct msg *m);
+void msg_unref(struct msg *m); /* NULL is fine */
+
+/* A queue of them. */
+struct msgq_item {
+	struct msgq_item *next;
+	struct msg *msg;
+};
+
+struct msgq {
+	struct msgq_item *head, **tail;
+	size_t bytes; /* not taken yet */
+	size_t done;  /* bytes of the head that are out */
+};
+
+void msgq_init(struct msgq *q);
+/* Takes over the caller's reference, also on -ENOMEM. */
+int msgq_add(struct msgq *q, struct msg *m);
+/* What is to be written next: its start; *@ret_size 0: nothing. */
+const char *msgq_peek(const struct msgq *q, size_t *ret_size);
+void msgq_advance(struct msgq *q, size_t n);
+/* Drops all that no byte of is out yet. */
+void msgq_drop_unsent(struct msgq *q);
+void msgq_free(struct msgq *q);
+
+#endif

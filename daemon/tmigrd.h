@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tmigrd: one thread, one engine, many clients.
+ *
+ *   main.c      options, life of the process     cred.c     who may; capabilities
+ *   serve.c     the rounds: drain, samples       listen.c   the socket
+ *   loop.c      epoll                            notify.c   the service manager
+ *   client.c    one connection                   log.c      messages
+ *   request.c   a request, checked               msg.c      bytes on their way out
+ *   methods*.c  the interface                    windows.c  windows of clients
+ *   feed.c      samples for subscribers          flight.c   the flight recorder
+ *   transfer.c  bytes into a descriptor          marks.c    named instants
+ *   metrics.c   OpenMetrics text
+ */
+#ifndef TMIGRD_H
+#define TMIGRD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <syslog.h>
+
+#include <jansson.h>
+
+#include "client.h"
+#include "loop.h"
+#include "tmigr/engine.h"
+#include "tmigr/housekeeping.h"
+#include "tmigr/topology.h"
+
+#define TMIGRD_GROUP "tmigr"
+
+struct tmigrd_opts {
+	const char *socket; /* of the flag, or the default */
+	__u64 drain_ns;
+	__u64 flight_ns;
+	size_t flight_bytes;
+	unsigned int max_clients;
+	int housekeeping; /* -1: chosen */
+	bool foreground;
+	const char **classes;
+	size_t n_classes;
+};
+
+/* ---- log.c ---- */
+/* To stderr with the journal's priorities, or to syslog once detached. */
+void log_line(int priority, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void log_to_syslog(void);
+
+/* ---- listen.c ---- */
+struct listener {
+	struct source src; /* fd -1: none */
+	int lock_fd;	   /* -1: the service manager made the socket */
+	const char *path;
+	gid_t gid;   /* whose members may; 0: root only */
+	bool bound;  /* the path is ours to remove */
+	bool paused; /* no descriptor left: tried again at resume */
+};
+
+/* The service manager's socket, or one of our own at d->opts->socket. */
+int listen_open(struct tmigrd *d);
+void listen_resume(struct tmigrd *d);
+void listen_close(struct tmigrd *d);
+
+/* ---- cred.c ---- */
+/* root, the daemon's own user, or a member of @gid (0: nobody more). */
+bool cred_may(int fd, const struct ucred *cred, gid_t gid);
+/* No capability from here on, no new ones, no core file of others' data. */
+int cred_drop(void);
+
+/* ---- notify.c ---- */
+void notify(const char *state);
+
+/* ---- marks.c ---- */
+struct mark {
+	__u64 t_ns;
+	char *text;
+};
+
+/* The last MARKS_MAX of them, oldest first. */
+#define MARKS_MAX     1024
+#define MARK_TEXT_MAX 1024
+struct marks {
+	struct mark *ring;
+	size_t first, n;
+};
+
+int marks_add(struct marks *m, __u64 t_ns, const char *text);
+/* [{"time_ns", "text"}] of those in [from, to). NULL: no memory. */
+json_t *marks_json(const struct marks *m, __u64 from_ns, __u64 to_ns);
+void marks_free(struct marks *m);
+
+struct flight;
+struct feed;
+struct window;
+
+struct tmigrd {
+	const struct tmigrd_opts *opts;
+	struct loop loop;
+	struct source signals;
+	struct listener listener;
+	struct clients clients;
+	bool stop;
+	int failed; /* exit status */
+
+	struct tmigr_topology *topo;
+	struct tmigr_engine *engine;
+	struct tmigr_window *base; /* since the start */
+	char start_time[40];
+	struct tmigr_housekeeping housekeeping;
+	int cpu;      /* -1: not pinned */
+	json_t *info; /* of reports: tool, kernel, machine, ... */
+
+	__u64 start_ns;
+	__u64 next_drain_ns;
+	__u64 drains;
+
+	struct window *windows;
+	struct transfer *transfers; /* with work left, see transfer.h */
+	unsigned int n_windows;
+	__u64 last_window;
+	struct feed *feeds;
+	struct flight *flight;
+	unsigned int n_dumps;
+	struct marks marks;
+};
+
+/* ---- serve.c ---- */
+/* Engine, base window, flight recorder. */
+int serve_start(struct tmigrd *d);
+void serve_run(struct tmigrd *d);
+void serve_end(struct tmigrd *d);
+/* Empties the buffers now. */
+int serve_drain(struct tmigrd *d, struct tmigr_err *err);
+
+/* ---- windows.c ---- */
+/* Those of a client that goes. */
+void windows_drop(struct tmigrd *d, struct client *c);
+
+#endif

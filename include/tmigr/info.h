@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a report says about the program, the machine and the command. */
+#ifndef TMIGR_INFO_H
+#define TMIGR_INFO_H
+
+#include <stdbool.h>
+
+#include <jansson.h>
+
+/*
+ * "tool", "kernel", "machine", "command" (NULL: empty), "start_time" (now),
+ * "timer_migration_hierarchy".  New reference, NULL: no memory.
+ */
+json_t *tmigr_info(const char *tool, char *const *command, bool has_tmigr);
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the report says about the tool, the machine and the command. */
+#include "tmigr/info.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+/* First line of a file, without blanks at its end; "" when there is none. */
+static void read_line(const char *path, char *text, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	size_t n;
+
+	*text = '\0';
+	if (!f)
+		return;
+	if (!fgets(text, (int)size, f))
+		*text = '\0';
+	fclose(f);
+	for (n = strlen(text); n && strchr(" \t\n\r", text[n - 1]); n--)
+		text[n - 1] = '\0';
+}
+
+/* A board's model from its device tree, a PC's from DMI; "" unknown. */
+static void machine_model(char *text, size_t size)
+{
+	char vendor[128], product[128];
+
+	read_line("/proc/device-tree/model", text, size);
+	if (*text)
+		return;
+	read_line("/sys/class/dmi/id/sys_vendor", vendor, sizeof(vendor));
+	read_line("/sys/class/dmi/id/product_name", product, sizeof(product));
+	snprintf(text, size, "%s%s%s", vendor, *vendor && *product ? " " : "", product);
+}
+
+/* Text from outside may be any bytes; JSON takes UTF-8 only. */
+static json_t *text_json(const char *text)
+{
+	char clean[4096];
+	json_t *json = json_string(text);
+	size_t i;
+
+	if (json)
+		return json;
+	for (i = 0; text[i] && i + 1 < sizeof(clean); i++)
+		clean[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+	clean[i] = '\0';
+	return json_string(clean);
+}
+
+static json_t *command_json(char *const *command)
+{
+	json_t *list = json_array();
+
+	for (; list && command && *command; command++)
+		if (json_array_append_new(list, text_json(*command))) {
+			json_decref(list);
+			return NULL;
+		}
+	return list;
+}
+
+static json_t *kernel_json(void)
+{
+	struct utsname u;
+
+	if (uname(&u))
+		return json_null();
+	return json_pack("{ss ss ss}", "release", u.release, "version", u.version, "arch",
+			 u.machine);
+}
+
+static json_t *time_json(void)
+{
+	char text[40] = "";
+	struct tm tm;
+	time_t t = time(NULL);
+
+	if (gmtime_r(&t, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return json_string(text);
+}
+
+json_t *tmigr_info(const char *tool, char *const *command, bool has_tmigr)
+{
+	char model[260], host[260];
+
+	machine_model(model, sizeof(model));
+	read_line("/proc/sys/kernel/hostname", host, sizeof(host));
+	return json_pack("{ss so so so so so}", "tool", tool, "kernel", kernel_json(), "machine",
+			 json_pack("{so so}", "model", text_json(model), "host", text_json(host)),
+			 "command", command_json(command), "start_time", time_json(),
+			 "timer_migration_hierarchy", json_boolean(has_tmigr));
+}
