@@ -243,36 +243,51 @@ static int add_history(const struct tmigr_engine *engine, size_t i, struct tmigr
 			woke == TMIGR_SLOT_UNKNOWN ? engine->live->quiet[i] : woke);
 }
 
-/* Idle states: those of CPUs that made events are known exactly; their last
- * events are in the stream or not, and the state at the edge repairs losses. */
-static int add_idle(const struct tmigr_engine *engine, struct tmigr_rec_vec *vec)
+static bool had_event(const struct tmigr_engine *engine, size_t i)
+{
+	const struct tmigr_edge_cpu *e = &engine->edge->cpus[i];
+
+	return e->first_ns && e->first_ns < engine->edge->t_ns;
+}
+
+/* What led to the CPUs' states at the edge and is not among the records. */
+static int add_before(const struct tmigr_engine *engine, struct tmigr_rec_vec *vec)
 {
 	const struct tmigr_live *live = engine->live;
-	size_t n = live->topo->n_cpus;
-	unsigned char *quiet = malloc(n), *known = malloc(n);
-	int ret = quiet && known ? 0 : -ENOMEM;
+	unsigned char *quiet = malloc(live->topo->n_cpus);
+	int ret = quiet ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < n && !ret; i++) {
+	for (size_t i = 0; i < live->topo->n_cpus && !ret; i++) {
 		const struct tmigr_edge_cpu *e = &engine->edge->cpus[i];
-		bool event = e->first_ns && e->first_ns < engine->edge->t_ns;
+		bool event = had_event(engine, i);
 
-		/* A quiet CPU has been in its state ever since the programs are
-		 * there; stamped so, a first event that races with the snapshot
-		 * comes after. */
 		quiet[i] = !event || e->first_ns >= engine->have_ns ? live->quiet[i]
 								    : TMIGR_SLOT_UNKNOWN;
-		known[i] = event && e->totals.slot != TMIGR_SLOT_OFFLINE
-				   ? (unsigned char)e->totals.slot
-				   : TMIGR_SLOT_UNKNOWN;
 		if (event && e->since_ns < engine->have_ns)
 			ret = add_history(engine, i, vec);
 	}
+	/* A quiet CPU has been in its state ever since the programs are there;
+	 * stamped so, a first event that races with the snapshot comes after. */
 	if (!ret)
 		ret = tmigr_live_idle_records(live, quiet, live->attached_ns, vec);
-	if (!ret)
-		ret = tmigr_live_idle_records(live, known, engine->edge->t_ns - 1, vec);
 	free(quiet);
-	free(known);
+	return ret;
+}
+
+/* The states at the edge, which losses among the records may have blurred. */
+static int add_at_edge(const struct tmigr_engine *engine, struct tmigr_rec_vec *vec)
+{
+	const struct tmigr_live *live = engine->live;
+	unsigned char *slots = malloc(live->topo->n_cpus);
+	int ret;
+
+	if (!slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < live->topo->n_cpus; i++)
+		slots[i] = had_event(engine, i) ? (unsigned char)engine->edge->cpus[i].totals.slot
+						: TMIGR_SLOT_UNKNOWN;
+	ret = tmigr_live_idle_records(live, slots, engine->edge->t_ns - 1, vec);
+	free(slots);
 	return ret;
 }
 
@@ -282,10 +297,10 @@ int tmigr_engine_seed(struct tmigr_engine *engine, struct tmigr_rec_vec *vec)
 
 	if (engine->live->opts.no_timeline)
 		return 0;
-	ret = add_idle(engine, vec);
+	ret = add_before(engine, vec);
 	if (!ret)
 		ret = tmigr_rec_vec_append(vec, engine->snap.recs, engine->snap.n);
 	if (!ret)
 		ret = tmigr_rec_vec_append(vec, engine->since.recs, engine->since.n);
-	return ret;
+	return ret ? ret : add_at_edge(engine, vec);
 }

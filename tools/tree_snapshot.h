@@ -13,7 +13,7 @@ struct tree_moment; /* one snapshot, made into a hierarchy */
 
 /*
  * -EINVAL: a bad --class.  -EOPNOTSUPP: a kernel without timer migration.
- * Others as tmigr_live_open().
+ * Others as tmigr_engine_open().
  */
 int tree_source_open(const char *const *classes, size_t n_classes, struct tree_source **ret,
 		     struct tmigr_err *err);

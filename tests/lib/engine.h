@@ -4,27 +4,30 @@
 #ifndef TMIGR_TESTS_ENGINE_H
 #define TMIGR_TESTS_ENGINE_H
 
-#include "../../lib/live_priv.h"
+#include "../../lib/engine_priv.h"
 
 #include <sys/types.h>
 
 struct engine_run {
 	const struct tmigr_topology *topo;
-	struct tmigr_live *live;
-	struct tmigr_rec_vec recs;
-	struct tmigr_window_totals *totals;
+	struct tmigr_engine *engine;
+	struct tmigr_live *live; /* of the engine */
+	struct tmigr_window *window;
+	struct tmigr_rec_vec recs;	    /* of the window, as its model got them */
+	struct tmigr_window_totals *totals; /* of the window */
 	__u64 start_ns, end_ns, watermark_ns;
-	size_t disorder; /* records older than the one before, in one drain */
-	size_t early;	 /* records older than an earlier drain's watermark */
+	/* In the engine's stream of records: */
+	__u64 last_ns;
+	size_t disorder; /* older than the one before */
+	size_t early;	 /* older than an earlier drain's watermark */
 };
 
 /* Sleepers on every CPU; the load is owned by the caller (engine_load_stop). */
 pid_t *engine_load_start(const struct tmigr_topology *topo);
 void engine_load_stop(const struct tmigr_topology *topo, pid_t *load);
 
-/* A sink that keeps the records; @arg is the run. */
-int engine_collect(void *arg, const struct tmigr_rec *recs, size_t n);
-/* Opens the engine and runs it through one window.  0, or the error, reported
+void engine_sleep_ms(long ms);
+/* Opens the engine, runs it through one window, and detaches it.  0, or the error, reported
  * as a failed test; engine_end() in any case. */
 int engine_run(struct engine_run *run, const struct tmigr_topology *topo,
 	       const struct tmigr_live_opts *opts, const char *what);
@@ -35,5 +38,10 @@ bool engine_inside(const struct engine_run *run, __u64 t);
 /* Tests: times, entries, histograms and remote expiries of the maps are those
  * that the records give. */
 void engine_check_recomputed(const struct engine_run *run, const char *what);
+
+/* Time of CPU @i (topology index) by slot between @start_ns and @end_ns, by
+ * the records alone. */
+void engine_redo_times(const struct tmigr_topology *topo, const struct tmigr_rec_vec *recs,
+		       __u64 start_ns, __u64 end_ns, size_t i, __u64 *ret_time_ns);
 
 #endif

@@ -182,3 +182,15 @@ void engine_check_recomputed(const struct engine_run *run, const char *what)
 	tap_ok(remote, "%s: remote expiries are those of the records", what);
 	tap_ok(hist, "%s: histograms hold the entries but those open at the edges", what);
 }
+
+void engine_redo_times(const struct tmigr_topology *topo, const struct tmigr_rec_vec *recs,
+		       __u64 start_ns, __u64 end_ns, size_t i, __u64 *ret_time_ns)
+{
+	const struct engine_run run = {
+		.topo = topo, .recs = *recs, .start_ns = start_ns, .end_ns = end_ns};
+	struct redo redo = {.remote = calloc(topo->n_cpus, sizeof(*redo.remote))};
+
+	redo_cpu(&run, topo->cpus[i].cpu, &redo);
+	memcpy(ret_time_ns, redo.totals.time_ns, sizeof(redo.totals.time_ns));
+	free(redo.remote);
+}

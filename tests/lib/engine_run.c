@@ -75,7 +75,7 @@ void engine_load_stop(const struct tmigr_topology *topo, pid_t *pids)
 	free(pids);
 }
 
-static void sleep_ms(long ms)
+void engine_sleep_ms(long ms)
 {
 	struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
 
@@ -85,43 +85,49 @@ static void sleep_ms(long ms)
 
 /* ---- one run of the engine ---- */
 
-int engine_collect(void *arg, const struct tmigr_rec *recs, size_t n)
+static int keep(void *arg, const struct tmigr_rec *recs, size_t n)
+{
+	struct engine_run *run = arg;
+
+	return tmigr_rec_vec_append(&run->recs, recs, n);
+}
+
+static int check_order(void *arg, const struct tmigr_rec *recs, size_t n)
 {
 	struct engine_run *run = arg;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct tmigr_rec *prev = NULL;
-
-		if (run->recs.n)
-			prev = &run->recs.recs[run->recs.n - 1];
 		/* CLEAN vouches for the past. */
-		if (prev && prev->type != TMIGR_REC_CLEAN && recs[i].type != TMIGR_REC_CLEAN &&
-		    recs[i].t_ns < prev->t_ns)
-			run->disorder++;
-		if (recs[i].type != TMIGR_REC_CLEAN && recs[i].t_ns < run->watermark_ns)
-			run->early++;
-		if (tmigr_rec_vec_add(&run->recs, recs[i]))
-			return -ENOMEM;
+		if (recs[i].type == TMIGR_REC_CLEAN)
+			continue;
+		run->disorder += recs[i].t_ns < run->last_ns;
+		run->early += recs[i].t_ns < run->watermark_ns;
+		run->last_ns = recs[i].t_ns;
 	}
 	return 0;
 }
 
 static int run_window(struct engine_run *run, struct tmigr_err *err)
 {
-	int ret = tmigr_live_start(run->live, &run->start_ns, err);
+	struct tmigr_window_opts opts = {.records = keep, .arg = run};
+	int ret = tmigr_engine_start(run->engine, err);
 
+	tmigr_engine_tap(run->engine, check_order, run);
+	if (!ret)
+		ret = tmigr_engine_window_open(run->engine, &opts, &run->window, err);
 	for (int i = 0; !ret && i < 3; i++) {
-		__u64 watermark = 0;
-
-		sleep_ms(RUN_MS / 3);
-		ret = tmigr_live_drain(run->live, engine_collect, run, &watermark, err);
-		run->watermark_ns = watermark;
+		engine_sleep_ms(RUN_MS / 3);
+		ret = tmigr_engine_drain(run->engine, &run->watermark_ns, err);
 	}
 	if (!ret)
-		ret = tmigr_live_stop(run->live, &run->end_ns, err);
-	if (!ret)
-		ret = tmigr_live_drain(run->live, engine_collect, run, NULL, err);
-	return ret ? ret : tmigr_live_totals(run->live, &run->totals, err);
+		ret = tmigr_engine_window_close(run->engine, run->window, err);
+	tmigr_engine_stop(run->engine);
+	if (ret)
+		return ret;
+	run->start_ns = tmigr_window_start_ns(run->window);
+	run->end_ns = tmigr_window_end_ns(run->window);
+	run->totals = tmigr_window_totals(run->window);
+	return 0;
 }
 
 int engine_run(struct engine_run *run, const struct tmigr_topology *topo,
@@ -131,9 +137,11 @@ int engine_run(struct engine_run *run, const struct tmigr_topology *topo,
 	int ret;
 
 	*run = (struct engine_run){.topo = topo};
-	ret = tmigr_live_open(opts, topo, &run->live, &err);
-	if (!ret)
+	ret = tmigr_engine_open(opts, topo, &run->engine, &err);
+	if (!ret) {
+		run->live = run->engine->live;
 		ret = run_window(run, &err);
+	}
 	tap_ok(ret == 0, "%s: runs", what);
 	if (ret)
 		tap_diag("%s\n", err.text);
@@ -142,8 +150,8 @@ int engine_run(struct engine_run *run, const struct tmigr_topology *topo,
 
 void engine_end(struct engine_run *run)
 {
-	tmigr_live_close(run->live);
-	tmigr_window_totals_free(run->totals);
-	free(run->recs.recs);
+	tmigr_window_free(run->window);
+	tmigr_engine_close(run->engine);
+	tmigr_rec_vec_free(&run->recs);
 	*run = (struct engine_run){0};
 }

@@ -111,25 +111,30 @@ static void check_places(const struct engine_run *run, const char *what, bool be
 	tap_ok(good, "%s: every CPU's place in the hierarchy is told", what);
 }
 
-/* LOST records tell of exactly what the programs counted as lost. */
+/* LOST records tell of exactly what the programs counted as lost, on the side of
+ * each edge on which it was. */
 static void check_losses(const struct engine_run *run, const char *what, bool expect_some)
 {
 	__u64 all = 0;
 	bool good = true;
 
 	for (size_t i = 0; i < run->topo->n_cpus; i++) {
-		/* The copy made after the programs were detached. */
-		const struct tmigr_cpu_value *v = &run->live->values[run->live->possible_idx[i]];
-		__u64 told = 0;
+		__u64 lost = run->window->end->cpus[i].totals.lost, told = 0, inside = 0;
 
-		for (size_t k = 0; k < run->recs.n; k++)
-			if (run->recs.recs[k].type == TMIGR_REC_LOST &&
-			    run->recs.recs[k].cpu == run->topo->cpus[i].cpu)
-				told += run->recs.recs[k].a;
-		if (told != v->cur.lost)
-			tap_diag("cpu %u: lost %llu, told %llu\n", run->topo->cpus[i].cpu,
-				 v->cur.lost, told);
-		good &= told == v->cur.lost && run->totals->cpus[i].lost <= told;
+		for (size_t k = 0; k < run->recs.n; k++) {
+			const struct tmigr_rec *rec = &run->recs.recs[k];
+
+			if (rec->type != TMIGR_REC_LOST || rec->cpu != run->topo->cpus[i].cpu ||
+			    rec->t_ns >= run->end_ns)
+				continue;
+			told += rec->a;
+			inside += rec->t_ns >= run->start_ns ? rec->a : 0;
+		}
+		if (told != lost || inside != run->totals->cpus[i].lost)
+			tap_diag("cpu %u: lost %llu, told %llu; in the window %llu, told %llu\n",
+				 run->topo->cpus[i].cpu, lost, told, run->totals->cpus[i].lost,
+				 inside);
+		good &= told == lost && inside == run->totals->cpus[i].lost;
 		all += told;
 	}
 	tap_diag("%s: %llu records lost\n", what, all);
@@ -233,7 +238,7 @@ static void test_plain(const struct tmigr_topology *topo)
 		check_clean(&run, what);
 		check_records(&run, what);
 		check_misses(&run, what);
-		if (tmigr_live_has_tmigr(run.live)) {
+		if (tmigr_engine_has_tmigr(run.engine)) {
 			check_seq(&run, what);
 			check_places(&run, what, true);
 		}
@@ -256,7 +261,7 @@ static void test_no_ksyms(const struct tmigr_topology *topo)
 	if (engine_run(&run, topo, &opts, what) == 0) {
 		check_law_1(&run, what);
 		engine_check_recomputed(&run, what);
-		if (tmigr_live_has_tmigr(run.live))
+		if (tmigr_engine_has_tmigr(run.engine))
 			check_places(&run, what, true);
 		tap_ok(!run.totals->observer.bpf_known, "%s: the programs' time was not measured",
 		       what);
@@ -341,17 +346,19 @@ static bool gone(__u32 id)
 
 static void test_nothing_left(const struct tmigr_topology *topo)
 {
-	struct tmigr_live *live = NULL;
+	struct tmigr_engine *engine = NULL;
+	struct tmigr_window *window = NULL;
 	__u32 ids[64];
-	__u64 start_ns;
 	size_t n = 0, left = 0;
-	int ret = tmigr_live_open(NULL, topo, &live, NULL);
+	int ret = tmigr_engine_open(NULL, topo, &engine, NULL);
 
 	if (!ret)
-		ret = tmigr_live_start(live, &start_ns, NULL);
+		ret = tmigr_engine_start(engine, NULL);
 	if (!ret)
-		n = prog_ids(live, ids, sizeof(ids) / sizeof(ids[0]));
-	tmigr_live_close(live);
+		ret = tmigr_engine_window_open(engine, NULL, &window, NULL);
+	if (!ret)
+		n = prog_ids(engine->live, ids, sizeof(ids) / sizeof(ids[0]));
+	tmigr_engine_close(engine);
 	for (size_t i = 0; i < n; i++)
 		left += !gone(ids[i]);
 	tap_ok(!ret && n > 0 && left == 0, "closed while running: no program is left of %zu", n);
@@ -380,88 +387,106 @@ static void test_configurations(void)
 	}
 }
 
-static int count_sink(void *arg, const struct tmigr_rec *recs, size_t n)
+/* What a look at the hierarchy shows of @want CPUs online. */
+static void check_moment(struct tmigr_engine *engine, size_t want, const char *what)
 {
-	size_t *nodes = arg;
-
-	for (size_t i = 0; i < n; i++)
-		*nodes += recs[i].type == TMIGR_REC_NODE_CPU;
-	return 0;
-}
-
-/* What a sink saw of @want CPUs online. */
-static void check_snapshot(struct tmigr_live *live, size_t want, const char *what)
-{
+	struct tmigr_moment *m = NULL;
 	struct tmigr_err err = {""};
-	size_t nodes = 0;
-	int ret = tmigr_live_snapshot(live, count_sink, &nodes, &err);
+	size_t places = 0, expiries = 0;
+	int ret = tmigr_engine_moment(engine, &m, &err);
 
-	if (!tmigr_live_has_tmigr(live))
-		tap_ok(ret == 0 && nodes == 0, "%s: without timer migration no places", what);
+	for (size_t i = 0; m && i < m->h->n_cpus; i++) {
+		places += m->h->cpus[i].group >= 0;
+		expiries += m->cpu_expiry_ns[i] != 0;
+	}
+	if (!tmigr_engine_has_tmigr(engine))
+		tap_ok(ret == 0 && places == 0, "%s: without timer migration no places", what);
 	else if (ret == -EAGAIN)
 		tap_ok(err.text[0] && !strchr(err.text, '\n'), "%s: not yet, and says so", what);
 	else
-		tap_ok(ret == 0 && nodes >= want, "%s: %zu places of %zu CPUs online", what, nodes,
-		       want);
+		tap_ok(ret == 0 && places >= want && expiries >= want,
+		       "%s: %zu places of %zu CPUs online, %zu expiries", what, places, want,
+		       expiries);
 	if (ret)
 		tap_diag("%s\n", err.text);
+	tmigr_moment_free(m);
 }
 
-static void test_snapshot(const struct tmigr_topology *topo, bool no_ksyms)
+static void test_moment(const struct tmigr_topology *topo, bool no_ksyms)
 {
 	struct tmigr_live_opts opts = {.no_ksyms = no_ksyms};
-	struct tmigr_live *live = NULL;
+	struct tmigr_engine *engine = NULL;
 	size_t online = 0;
-	__u64 start_ns;
 
 	for (size_t i = 0; i < topo->n_cpus; i++)
 		online += topo->cpus[i].online;
-	if (tmigr_live_open(&opts, topo, &live, NULL)) {
-		tap_ok(false, "snapshot: opens");
+	if (tmigr_engine_open(&opts, topo, &engine, NULL)) {
+		tap_ok(false, "moment: opens");
 		return;
 	}
-	check_snapshot(live, online, "snapshot before the start");
-	tap_ok(tmigr_live_start(live, &start_ns, NULL) == 0, "snapshot: starts");
-	check_snapshot(live, online, "snapshot after the start");
-	tap_ok(tmigr_live_cpu_expiry(live, topo->cpus[0].cpu) != 0 || !tmigr_live_has_tmigr(live),
-	       "snapshot: the next expiry of a CPU is known");
-	tap_ok(tmigr_live_group_expiry(live, 0) == 0 && tmigr_live_group_expiry(live, 1) == 0,
-	       "snapshot: that of a group that does not exist is not");
-	tmigr_live_close(live);
+	check_moment(engine, online, "moment before the start");
+	tap_ok(tmigr_engine_start(engine, NULL) == 0, "moment: starts");
+	check_moment(engine, online, "moment after the start");
+	tap_ok(tmigr_live_group_expiry(engine->live, 0) == 0 &&
+		       tmigr_live_group_expiry(engine->live, 1) == 0,
+	       "moment: the expiry of a group that does not exist is not known");
+	tmigr_engine_close(engine);
+}
+
+static void misuse_window(struct tmigr_engine *engine, struct tmigr_window *w)
+{
+	struct tmigr_window *other = NULL;
+	struct tmigr_err err = {""};
+
+	tap_ok(!tmigr_window_totals(w) && !tmigr_window_end_ns(w),
+	       "misuse: no totals before close");
+	tap_ok(tmigr_engine_window_close(engine, w, &err) == 0 && tmigr_window_totals(w),
+	       "misuse: closes");
+	tap_ok(tmigr_engine_window_close(engine, w, &err) == -EINVAL && tmigr_window_totals(w),
+	       "misuse: close twice");
+	tap_ok(tmigr_engine_window_open(engine, NULL, &other, &err) == 0, "misuse: opens again");
+	tmigr_engine_stop(engine);
+	tap_ok(tmigr_engine_window_close(engine, other, &err) == -EINVAL && err.text[0],
+	       "misuse: close after stop");
+	tap_ok(tmigr_engine_drain(engine, NULL, &err) == -EINVAL, "misuse: drain after stop");
+	tap_ok(tmigr_engine_start(engine, &err) == -EINVAL, "misuse: start after stop");
+	tmigr_window_free(other);
+	tap_ok(tmigr_window_totals(w)->n_cpus > 0, "misuse: a closed window keeps its figures");
 }
 
 /* Calls out of order are refused, in words. */
 static void test_misuse(const struct tmigr_topology *topo)
 {
-	struct tmigr_window_totals *totals = NULL;
-	struct tmigr_live *live = NULL;
+	struct tmigr_engine *engine = NULL;
+	struct tmigr_window *w = NULL;
 	struct tmigr_err err = {""};
-	struct engine_run run = {0};
-	__u64 t;
 
-	if (tmigr_live_open(NULL, topo, &live, NULL)) {
+	if (tmigr_engine_open(NULL, topo, &engine, NULL)) {
 		tap_ok(false, "misuse: opens");
 		return;
 	}
-	tap_ok(tmigr_live_drain(live, engine_collect, &run, NULL, &err) == -EINVAL && err.text[0],
+	tap_ok(tmigr_engine_drain(engine, NULL, &err) == -EINVAL && err.text[0],
 	       "misuse: drain before start");
-	tap_ok(tmigr_live_stop(live, &t, &err) == -EINVAL, "misuse: stop before start");
-	tap_ok(tmigr_live_totals(live, &totals, &err) == -EINVAL && !totals,
-	       "misuse: totals before stop");
-	tap_ok(tmigr_live_start(live, &t, &err) == 0, "misuse: starts");
-	tap_ok(tmigr_live_start(live, &t, &err) == -EINVAL, "misuse: start twice");
-	tmigr_live_close(live);
+	tap_ok(tmigr_engine_window_open(engine, NULL, &w, &err) == -EINVAL && !w,
+	       "misuse: open before start");
+	tap_ok(tmigr_engine_start(engine, &err) == 0, "misuse: starts");
+	tap_ok(tmigr_engine_start(engine, &err) == -EINVAL, "misuse: start twice");
+	tap_ok(tmigr_engine_window_open(engine, NULL, &w, &err) == 0, "misuse: window opens");
+	if (w)
+		misuse_window(engine, w);
+	tmigr_window_free(w);
+	tmigr_engine_close(engine);
 }
 
 /* True, with a line to print, where the engine cannot run. */
 static bool cannot_run(const struct tmigr_topology *topo, bool *ret_has_tmigr,
 		       struct tmigr_err *err)
 {
-	struct tmigr_live *live = NULL;
-	int ret = tmigr_live_open(NULL, topo, &live, err);
+	struct tmigr_engine *engine = NULL;
+	int ret = tmigr_engine_open(NULL, topo, &engine, err);
 
-	*ret_has_tmigr = live && tmigr_live_has_tmigr(live);
-	tmigr_live_close(live);
+	*ret_has_tmigr = engine && tmigr_engine_has_tmigr(engine);
+	tmigr_engine_close(engine);
 	return ret == -EPERM || ret == -ENOENT;
 }
 
@@ -488,8 +513,8 @@ int main(void)
 	test_no_snapshot(topo);
 	test_tiny_ring(topo);
 	test_no_timeline(topo);
-	test_snapshot(topo, false);
-	test_snapshot(topo, true);
+	test_moment(topo, false);
+	test_moment(topo, true);
 	test_misuse(topo);
 	test_nothing_left(topo);
 	/* Without these structures in BTF the programs are not loadable. */
