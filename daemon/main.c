@@ -15,6 +15,7 @@
 
 #include "tmigr/varlink.h"
 #include "tmigrd.h"
+#include "version.h"
 
 #define EXIT_USAGE 2
 

@@ -4,6 +4,7 @@
 
 #include "methods.h"
 #include "tmigrd.h"
+#include "version.h"
 
 void method_get_info(struct client *c, json_t *params)
 {

@@ -9,6 +9,7 @@
 #include "flight.h"
 #include "tmigr/info.h"
 #include "tmigrd.h"
+#include "version.h"
 #include "transfer.h"
 #include "windows.h"
 
