@@ -23,11 +23,16 @@ struct daemon_opts {
 
 enum { OPT_SOCKET = 1024, OPT_NO_DAEMON };
 
-#define DAEMON_SOCKET_OPTION {"socket", required_argument, NULL, OPT_SOCKET}
-#define DAEMON_NEVER_OPTION  {"no-daemon", no_argument, NULL, OPT_NO_DAEMON}
+#define DAEMON_SOCKET_OPTION                                                                       \
+	{                                                                                          \
+		"socket", required_argument, NULL, OPT_SOCKET                                      \
+	}
+#define DAEMON_NEVER_OPTION                                                                        \
+	{                                                                                          \
+		"no-daemon", no_argument, NULL, OPT_NO_DAEMON                                      \
+	}
 
-#define DAEMON_SOCKET_HELP                                                                         \
-	"      --socket PATH        the daemon's socket (" TMIGR_SOCKET ")\n"
+#define DAEMON_SOCKET_HELP "      --socket PATH        the daemon's socket (" TMIGR_SOCKET ")\n"
 #define DAEMON_NEVER_HELP                                                                          \
 	"      --no-daemon          measure with the tool's own engine, also where a daemon "      \
 	"answers\n"

@@ -22,6 +22,9 @@ static const struct verb verbs[] = {
 	{"run", "trace while a command runs (or for some seconds) and report", verb_run},
 	{"report", "print the report of a run directory or recording again", verb_report},
 	{"tree", "show the timer-migration hierarchy as it is now", verb_tree},
+	{"status", "show how the daemon is", verb_status},
+	{"mark", "name this instant in the reports and recordings of the daemon", verb_mark},
+	{"dump", "save the last minutes that the daemon remembers", verb_dump},
 	{"doctor", "say what this kernel and user can and cannot do", verb_doctor},
 	{"help", "explain a verb", verb_help},
 };
@@ -198,7 +201,7 @@ int main(int argc, char **argv)
 
 	occupy_std_fds();
 	if (argc < 2) {
-		tool_usage(NULL, "no verb given: run, report, tree, doctor or help");
+		tool_usage(NULL, "no verb given: run, report, tree, status, mark, dump, doctor or help");
 		return TMIGR_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

@@ -30,8 +30,8 @@ static const char help[] =
 	"                           (else classes are made of CPUs with equal capacity)\n"
 	"      --housekeeping CPU   where the tool itself runs (else where it matters least)\n"
 	"      --kick               wake every CPU once before the window, so that all are known\n"
-	"      --no-stats           do not measure what the tracing itself costs\n"
-	DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
+	"      --no-stats           do not measure what the tracing itself "
+	"costs\n" DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
 	"                           (as --housekeeping, --kick and --no-stats do)\n"
 	"      --json               print the report as JSON; the command's standard output goes\n"
 	"                           to standard error then\n"

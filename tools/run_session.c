@@ -275,8 +275,7 @@ static void end_recording(struct session *s)
 		return;
 	}
 	end = json_pack("{sI so sO}", "end_ns", (json_int_t)s->end_ns, "totals",
-			tmigr_window_totals_to_json(session_totals(s)), "info",
-			s->info);
+			tmigr_window_totals_to_json(session_totals(s)), "info", s->info);
 	if (!end || tmigr_recording_end(s->rec, end, &err) < 0) {
 		if (!end)
 			tmigr_recording_abort(s->rec);
@@ -312,8 +311,7 @@ static int figures(struct session *s, int exit_status, bool interrupted)
 {
 	if (!s->daemon)
 		session_totals(s)->observer.housekeeping_cpu = s->cpu;
-	if (*s->remote.gone &&
-	    json_object_set_new(s->info, "partial", json_string(s->remote.gone)))
+	if (*s->remote.gone && json_object_set_new(s->info, "partial", json_string(s->remote.gone)))
 		return no_memory();
 	if (json_object_set_new(s->info, "interrupted", json_boolean(interrupted)) ||
 	    json_object_set_new(s->info, "exit_status",

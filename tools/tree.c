@@ -21,17 +21,15 @@ static const char help[] =
 	"\n"
 	"Shows the timer-migration hierarchy as it is now: groups with their node and migrator,\n"
 	"CPUs with class, capacity, whether they are active or idle in the hierarchy, their idle\n"
-	"state, and when the next timer is due. Asks the daemon where one answers (its group may);\n"
+	"state, and when the next timer is due. Asks the daemon where one answers (its group "
+	"may);\n"
 	"else needs root, or CAP_BPF and CAP_PERFMON.\n"
 	"\n"
 	"      --watch SECONDS      show it again every SECONDS, until Ctrl-C\n"
 	"      --json               JSON (with --watch: one line each time)\n"
 	"      --dot                a graph for dot(1)\n"
 	"      --class NAME=CPUS    name a class of CPUs, e.g. --class LITTLE=0-3; may be "
-	"repeated\n"
-	DAEMON_SOCKET_HELP
-	DAEMON_NEVER_HELP
-	"  -h, --help               print this\n"
+	"repeated\n" DAEMON_SOCKET_HELP DAEMON_NEVER_HELP "  -h, --help               print this\n"
 	"\n"
 	"Exit status: 0 fine, 1 error (also: this kernel has no hierarchy), 2 wrong usage.\n";
 
