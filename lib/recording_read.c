@@ -358,6 +358,8 @@ int tmigr_recording_push(struct tmigr_recording_reader *r, const void *data, siz
 	void *buf = r->pushed;
 	int ret;
 
+	if (!size)
+		return 0;
 	if (left && r->pushed_at)
 		memmove(r->pushed, r->pushed + r->pushed_at, left);
 	r->pushed_at = 0;
