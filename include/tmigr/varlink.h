@@ -13,7 +13,7 @@
 #include "tmigr/err.h"
 
 #define TMIGR_SOCKET	"/run/tmigr/tmigrd.sock"
-#define TMIGR_INTERFACE "org.tmigrd.Tmigr"
+#define TMIGR_INTERFACE "org.tmigrd"
 
 struct tmigr_varlink;
 
@@ -24,7 +24,7 @@ void tmigr_varlink_close(struct tmigr_varlink *v); /* NULL is fine */
 int tmigr_varlink_fd(const struct tmigr_varlink *v);
 
 /*
- * Calls @method ("org.tmigrd.Tmigr.Status") and waits for its reply.  @params is
+ * Calls @method ("org.tmigrd.Status") and waits for its reply.  @params is
  * borrowed and may be NULL; @fd is passed with it (borrowed), -1: none.
  * *@ret_params (optional) is a new reference.
  *
@@ -45,7 +45,7 @@ int tmigr_varlink_start(struct tmigr_varlink *v, const char *method, json_t *par
 int tmigr_varlink_next(struct tmigr_varlink *v, json_t **ret_params, bool *ret_more,
 		       struct tmigr_err *err);
 
-/* Of the last -EREMOTEIO: its name ("org.tmigrd.Tmigr.ShuttingDown"), parameters
+/* Of the last -EREMOTEIO: its name ("org.tmigrd.ShuttingDown"), parameters
  * (borrowed). */
 const char *tmigr_varlink_error(const struct tmigr_varlink *v);
 const json_t *tmigr_varlink_error_params(const struct tmigr_varlink *v);

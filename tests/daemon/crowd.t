@@ -76,7 +76,7 @@ def crowd(t, d):
     before = d.status()
     flood, mute = Flood(d), Mute(d)
     slow, vanishing, silent = d.client(), d.client(), d.client()
-    vanishing.send(b'{"method":"org.tmigrd.Tmigr.Sub')
+    vanishing.send(b'{"method":"org.tmigrd.Sub')
     vanishing.close()
     subscribers = [d.client() for _ in range(CROWD)]
     for c in subscribers:

@@ -53,7 +53,9 @@ ANSWERED = {  # a typed error, and the connection goes on
     'empty method': ({'method': ''}, 'org.varlink.service.InterfaceNotFound'),
     'only a dot': ({'method': '.'}, 'org.varlink.service.InterfaceNotFound'),
     'interface and dot': ({'method': daemon.OURS}, 'org.varlink.service.MethodNotFound'),
-    'another case': ({'method': STATUS.lower()}, 'org.varlink.service.InterfaceNotFound'),
+    'another case': ({'method': STATUS.lower()}, 'org.varlink.service.MethodNotFound'),
+    'another case, interface': ({'method': STATUS.upper()},
+                                'org.varlink.service.InterfaceNotFound'),
     'unknown parameter': ({'method': STATUS, 'parameters': {'x': 1}},
                           'org.varlink.service.InvalidParameter'),
     'more where there is none': ({'method': STATUS, 'more': True},
@@ -67,7 +69,7 @@ ANSWERED = {  # a typed error, and the connection goes on
     'negative window': ({'method': daemon.OURS + 'ReadWindow', 'parameters': {'window': -1}},
                         'org.varlink.service.InvalidParameter'),
     'no such window': ({'method': daemon.OURS + 'ReadWindow', 'parameters': {'window': 99999}},
-                       'org.tmigrd.Tmigr.NoSuchWindow'),
+                       'org.tmigrd.NoSuchWindow'),
 }
 
 
@@ -89,7 +91,7 @@ def refused(t, d):
         except BrokenPipeError:
             pass  # its head was enough
         out, rest = ended(c)
-        t.ok([r.get('error') for r in out] == ['org.tmigrd.Tmigr.InvalidRequest'] and not rest and
+        t.ok([r.get('error') for r in out] == ['org.tmigrd.InvalidRequest'] and not rest and
              isinstance(out[0]['parameters']['reason'], str), f'refused: {what}', [str(out)])
         c.close()
 
@@ -143,7 +145,7 @@ def endless(t, d):
         pass
     out, _ = ended(c)
     t.ok(sent < 100 << 20, '100 MB without a NUL are not taken', [f'{sent} bytes'])
-    t.same([r.get('error') for r in out], ['org.tmigrd.Tmigr.InvalidRequest'], 'and answered')
+    t.same([r.get('error') for r in out], ['org.tmigrd.InvalidRequest'], 'and answered')
     c.close()
     clients = [d.client() for _ in range(100)]
     for c in clients:

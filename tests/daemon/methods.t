@@ -24,7 +24,7 @@ METHODS = {'Status', 'Topology', 'Hierarchy', 'Totals', 'OpenWindow', 'ReadWindo
 def service(t, d):
     c = d.client()
     info = c.call(daemon.SERVICE + 'GetInfo')
-    t.same(info['interfaces'], ['org.varlink.service', 'org.tmigrd.Tmigr'], 'GetInfo: interfaces')
+    t.same(info['interfaces'], ['org.varlink.service', 'org.tmigrd'], 'GetInfo: interfaces')
     for name in info['interfaces']:
         text = c.call(daemon.SERVICE + 'GetInterfaceDescription', {'interface': name})
         t.ok(f'interface {name}\n' in text['description'], f'description of {name}')

@@ -13,7 +13,7 @@ import tempfile
 BUILD = pathlib.Path(os.environ.get('B', 'build'))
 TMIGRD = BUILD / 'tmigrd'
 TMIGR = BUILD / 'tmigr'
-OURS = 'org.tmigrd.Tmigr.'
+OURS = 'org.tmigrd.'
 SERVICE = 'org.varlink.service.'
 # Freed memory that ASan keeps would count as the daemon's.
 ASAN = os.environ.get('ASAN_OPTIONS', '') + ':quarantine_size_mb=4'
@@ -158,6 +158,17 @@ def programs():
         out = subprocess.run(['bpftool', '-j', what, 'show'], capture_output=True, check=True,
                              env={**os.environ, 'PATH': os.environ['PATH'] + ':/usr/sbin'})
         ids |= {(what, item['id']) for item in json.loads(out.stdout or '[]')}
+    return ids
+
+
+def programs_of(pid):
+    """Those that the process holds by a descriptor."""
+    ids = set()
+    for info in pathlib.Path(f'/proc/{pid}/fdinfo').iterdir():
+        for line in info.read_text().splitlines():
+            key, _, value = line.partition(':')
+            if key in ('prog_id', 'link_id'):
+                ids.add((key.removesuffix('_id'), int(value)))
     return ids
 
 
