@@ -80,13 +80,17 @@ BPF_SKEL := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 UNIT := $(patsubst tests/unit/test_%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TEST_LIB_OBJ := $(patsubst tests/lib/%.c,$(B)/tests/lib/%.o,$(wildcard tests/lib/*.c))
 TEST_PROGS := $(patsubst tests/programs/%.c,$(B)/tests/programs/%,$(wildcard tests/programs/*.c))
+# Fuzz harnesses, where clang has libFuzzer: with its own instrumentation of what
+# they test.
+FUZZER := $(wildcard $(shell $(CLANG) -print-resource-dir 2>/dev/null)/lib/linux/libclang_rt.fuzzer-$(shell uname -m).a)
+FUZZ := $(if $(FUZZER),$(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/*.c)))
 BENCH := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 
 .PHONY: all
 all: $(B)/tmigr $(B)/tmigrd
 
 .PHONY: build-all
-build-all: all $(UNIT) $(TEST_PROGS) $(BENCH)
+build-all: all $(UNIT) $(TEST_PROGS) $(BENCH) $(FUZZ)
 
 $(B)/tmigr: $(TOOL_OBJ) $(B)/libtmigr.a
 	$(call msg,LD,$@)
@@ -98,7 +102,7 @@ $(B)/tmigrd: $(DAEMON_OBJ) $(B)/libtmigr.a
 
 # The interface descriptions, as C strings.
 $(B)/daemon/methods.o: $(B)/interface.inc $(B)/service.inc
-$(B)/interface.inc: daemon/org.tmigrd.Tmigr.varlink
+$(B)/interface.inc: daemon/org.tmigrd.varlink
 $(B)/service.inc: daemon/org.varlink.service.varlink
 $(B)/interface.inc $(B)/service.inc:
 	$(Q)mkdir -p $(@D)
@@ -139,6 +143,14 @@ $(B)/tests/programs/%: $(B)/tests/programs/%.o $(TEST_LIB_OBJ) $(B)/libtmigr.a
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka -lm
 
+FUZZ_SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c))
+$(B)/tests/fuzz/request: tests/fuzz/request.c $(FUZZ_SRC) $(wildcard daemon/*.h) $(B)/interface.inc $(B)/service.inc $(LIB_OBJ) | $(B)/version.h
+	$(call msg,FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -std=c11 -D_GNU_SOURCE -Iinclude -I$(B) -g -O1 -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=undefined -Wl,--wrap=methods_call -o $@ \
+		$(filter %.c,$^) $(LIB_OBJ) $(LIBS)
+
 $(B)/bench/%: $(B)/bench/%.o $(B)/libtmigr.a
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lm
@@ -162,7 +174,8 @@ demo: deps
 	$(Q)scripts/demo $(B)/tmigr
 
 # The whole suite twice: the ordinary build, then ASan+UBSan.
-check: deps
+check:
+	$(Q)scripts/install-deps tests
 	$(Q)$(MAKE) build-all
 	$(Q)$(MAKE) SANITIZE=1 build-all
 	$(Q)tests/run-all build build-asan

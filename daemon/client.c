@@ -15,6 +15,9 @@
 
 /* Time to take the last message before the connection is closed. */
 #define LINGER_NS (5 * NS_PER_SEC)
+/* Time for requests in one round: those left over come first in the next, after
+ * what is due by then. */
+#define ROUND_NS (NS_PER_SEC / 20)
 
 static void on_events(struct source *s, uint32_t events);
 
@@ -437,24 +440,27 @@ static void on_events(struct source *s, uint32_t events)
 	}
 	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && may_read(c))
 		read_some(c);
-	if (!c->dead)
-		step(c);
+	set_ready(c);
 }
 
 bool clients_run_ready(struct tmigrd *d)
 {
 	struct clients *cs = &d->clients;
-	struct client *c = cs->ready;
+	struct client *last = cs->ready ? (struct client *)((char *)cs->ready_tail -
+							    offsetof(struct client, next_ready))
+					: NULL;
+	__u64 until = now_ns() + ROUND_NS;
+	struct client *c;
 
-	cs->ready = NULL;
-	cs->ready_tail = &cs->ready;
-	while (c) {
-		struct client *next = c->next_ready;
-
+	while ((c = cs->ready)) {
+		cs->ready = c->next_ready;
+		if (!cs->ready)
+			cs->ready_tail = &cs->ready;
 		c->is_ready = false;
 		if (!c->dead)
 			step(c);
-		c = next;
+		if (c == last || now_ns() >= until)
+			break;
 	}
 	return cs->ready;
 }

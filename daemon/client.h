@@ -4,7 +4,7 @@
  *
  * What keeps clients from disturbing one another:
  *  - a round of the loop does one read of at most CLIENT_READ bytes and one
- *    request for each;
+ *    request for each, in the order in which they came, for a bounded time;
  *  - a request is at most REQUEST_MAX bytes, and no more is read while it waits;
  *  - while more than CLIENT_OUT_IDLE bytes wait to go out, no request is begun;
  *    more than CLIENT_OUT_MAX (only a stream can get there) ends the connection
@@ -29,7 +29,7 @@
 #define CLIENT_OUT_MAX	(4u << 20)
 #define CLIENT_FDS	4 /* passed, and not taken by a request yet */
 
-#define INTERFACE	"org.tmigrd.Tmigr"
+#define INTERFACE	"org.tmigrd"
 #define SERVICE		"org.varlink.service"
 
 struct client;
@@ -89,7 +89,8 @@ void clients_init(struct clients *cs);
 
 /* Takes over @fd; 0, or a negative errno with @fd closed. */
 int client_new(struct tmigrd *d, int fd, const struct ucred *cred);
-/* Work left from the round before, one step a client.  True: some is left. */
+/* One step of each client that has something to do, as far as the time for a round
+ * goes.  True: some is left. */
 bool clients_run_ready(struct tmigrd *d);
 /* Closes those whose time to take the last reply is over. */
 void clients_expire(struct tmigrd *d, __u64 now);

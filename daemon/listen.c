@@ -246,8 +246,8 @@ void listen_close(struct tmigrd *d)
 
 	if (l->src.fd >= 0) {
 		close(l->src.fd);
-		if (l->bound)
-			unlink(l->path);
+		if (l->bound && unlink(l->path) < 0)
+			log_line(LOG_WARNING, "%s: cannot be removed: %m", l->path);
 	}
 	l->src.fd = -1;
 	if (l->lock_fd >= 0)

@@ -16,6 +16,7 @@
 #include "version.h"
 #include "tmigr/varlink.h"
 #include "tmigrd.h"
+#include "version.h"
 
 #define EXIT_USAGE 2
 

@@ -13,6 +13,7 @@
 #include "metrics.h"
 #include "tmigr/tree.h"
 #include "windows.h"
+#include "version.h"
 
 static json_int_t resident_bytes(void)
 {

@@ -117,6 +117,7 @@ struct tmigrd {
 
 	struct window *windows;
 	struct transfer *transfers; /* with work left, see transfer.h */
+	__u64 transfer_round;
 	unsigned int n_windows;
 	__u64 last_window;
 	struct feed *feeds;

@@ -20,12 +20,13 @@
 
 /* ---- which descriptors ---- */
 
-/* Not FUSE, not a network's: a write there lasts as long as somebody likes. */
+/* Not FUSE, not a network's, nor what may lie on top of one (overlayfs): a write
+ * there lasts as long as somebody likes. */
 static bool is_local(int fd)
 {
 	static const unsigned long local[] = {
-		EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, XFS_SUPER_MAGIC,	    F2FS_SUPER_MAGIC,
-		TMPFS_MAGIC,	  RAMFS_MAGIC,	     OVERLAYFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC,
+		EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, XFS_SUPER_MAGIC,	F2FS_SUPER_MAGIC,
+		TMPFS_MAGIC,	  RAMFS_MAGIC,	     MSDOS_SUPER_MAGIC,
 	};
 	struct statfs st;
 
@@ -46,6 +47,8 @@ static const char *why_not(int fd, bool *ret_regular)
 		return "the descriptor cannot be looked at";
 	if ((flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH))
 		return "the descriptor is not open for writing";
+	if (flags & (O_DIRECT | O_SYNC | O_DSYNC | O_ASYNC))
+		return "the descriptor is open with O_DIRECT, O_SYNC, O_DSYNC or O_ASYNC";
 	*ret_regular = S_ISREG(st.st_mode);
 	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
 		return "the descriptor is neither a pipe nor a regular file";
@@ -58,11 +61,15 @@ static const char *why_not(int fd, bool *ret_regular)
 
 static void set_listed(struct transfer *t)
 {
+	struct transfer **p = &t->d->transfers;
+
 	if (t->listed)
 		return;
+	while (*p)
+		p = &(*p)->next;
+	*p = t;
+	t->next = NULL;
 	t->listed = true;
-	t->next = t->d->transfers;
-	t->d->transfers = t;
 }
 
 static void set_unlisted(struct transfer *t)
@@ -147,13 +154,10 @@ static void step(struct transfer *t)
 	if (!t->full)
 		write_step(t);
 	if (t->failed || !t->q.bytes) {
-		set_unlisted(t);
 		t->done = NULL;
 		if (done)
 			done(t);
-	} else if (t->full) {
-		set_unlisted(t);
-	} else {
+	} else if (!t->full) {
 		set_listed(t);
 	}
 }
@@ -171,12 +175,16 @@ static void on_writable(struct source *s, uint32_t events)
 	set_listed(t);
 }
 
+/* Whatever a step does may free any other transfer: so nothing of the list is kept
+ * over it. */
 bool transfers_run(struct tmigrd *d)
 {
-	struct transfer *t, *next;
+	struct transfer *t;
 
-	for (t = d->transfers; t; t = next) {
-		next = t->next;
+	d->transfer_round++;
+	while ((t = d->transfers) && t->round != d->transfer_round) {
+		t->round = d->transfer_round;
+		set_unlisted(t);
 		step(t);
 	}
 	return d->transfers;

@@ -18,6 +18,7 @@ struct transfer {
 	struct tmigrd *d;
 	struct transfer *next; /* of those with work left (regular files) */
 	bool listed;
+	__u64 round; /* of its last step */
 	bool regular;
 	bool full; /* a pipe: waits for EPOLLOUT */
 	bool no_nowait;

@@ -11,6 +11,8 @@
  *
  *   open -> start -> [window_open ... drain ... window_close]* -> stop -> close
  *
+ * Sinks and callbacks do not call the engine.  It is for one thread.
+ *
  * No call waits for an event; those that take an edge need some milliseconds.
  *
  * Nothing grows with time but what an open window holds (its model), as long as

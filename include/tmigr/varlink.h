@@ -13,7 +13,7 @@
 #include "tmigr/err.h"
 
 #define TMIGR_SOCKET	"/run/tmigr/tmigrd.sock"
-#define TMIGR_INTERFACE "org.tmigrd.Tmigr"
+#define TMIGR_INTERFACE "org.tmigrd"
 
 struct tmigr_varlink;
 
@@ -26,7 +26,7 @@ int tmigr_varlink_fd(const struct tmigr_varlink *v);
 bool tmigr_varlink_pending(const struct tmigr_varlink *v);
 
 /*
- * Calls @method ("org.tmigrd.Tmigr.Status") and waits for its reply.  @params is
+ * Calls @method ("org.tmigrd.Status") and waits for its reply.  @params is
  * borrowed and may be NULL; @fd is passed with it (borrowed), -1: none.
  * *@ret_params (optional) is a new reference.
  *
@@ -36,6 +36,10 @@ bool tmigr_varlink_pending(const struct tmigr_varlink *v);
 int tmigr_varlink_call(struct tmigr_varlink *v, const char *method, json_t *params, int fd,
 		       json_t **ret_params, struct tmigr_err *err);
 
+/* The first half of a call: its reply is what tmigr_varlink_next() gives. */
+int tmigr_varlink_send(struct tmigr_varlink *v, const char *method, json_t *params, int fd,
+		       struct tmigr_err *err);
+
 /* A call with a stream of replies: send it, then take one after the other.
  * *@ret_more false: that was the last. */
 int tmigr_varlink_start(struct tmigr_varlink *v, const char *method, json_t *params, int fd,
@@ -43,7 +47,7 @@ int tmigr_varlink_start(struct tmigr_varlink *v, const char *method, json_t *par
 int tmigr_varlink_next(struct tmigr_varlink *v, json_t **ret_params, bool *ret_more,
 		       struct tmigr_err *err);
 
-/* Of the last -EREMOTEIO: its name ("org.tmigrd.Tmigr.ShuttingDown"), parameters
+/* Of the last -EREMOTEIO: its name ("org.tmigrd.ShuttingDown"), parameters
  * (borrowed). */
 const char *tmigr_varlink_error(const struct tmigr_varlink *v);
 const json_t *tmigr_varlink_error_params(const struct tmigr_varlink *v);

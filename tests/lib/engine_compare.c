@@ -150,22 +150,34 @@ static bool same_cpus(const struct tmigr_result *a, const struct tmigr_result *b
 	return good;
 }
 
-static bool same_roots(const struct tmigr_result *a, const struct tmigr_result *b)
+/* Who held, and what they were in.  Of the rest, duty and free may differ: a duty
+ * changes without event, and only a snapshot in that moment sees it. */
+static bool same_root(const struct tmigr_root_figures *x, const struct tmigr_root_figures *y)
+{
+	bool good = x->regime_ns[TMIGR_HELD] == y->regime_ns[TMIGR_HELD] &&
+		    x->regime_ns[TMIGR_HANDOVER] == y->regime_ns[TMIGR_HANDOVER] &&
+		    x->n_holders == y->n_holders;
+
+	for (size_t i = 0; good && i < x->n_holders; i++)
+		good = memcmp(&x->holders[i], &y->holders[i], sizeof(x->holders[i])) == 0;
+	for (int k = 0; !good && k < TMIGR_REGIMES; k++)
+		tap_diag("regime %d: %llu, %llu ns\n", k, x->regime_ns[k], y->regime_ns[k]);
+	return good;
+}
+
+static void check_roots(const struct tmigr_result *a, const struct tmigr_result *b,
+			const char *what)
 {
 	bool good = a->n_roots == b->n_roots;
 
-	for (size_t r = 0; good && r < a->n_roots; r++) {
-		const struct tmigr_root_figures *x = &a->roots[r], *y = &b->roots[r];
-
-		good = memcmp(x->regime_ns, y->regime_ns, sizeof(x->regime_ns)) == 0 &&
-		       x->n_holders == y->n_holders;
-		for (size_t i = 0; good && i < x->n_holders; i++)
-			good = memcmp(&x->holders[i], &y->holders[i], sizeof(x->holders[i])) == 0;
-		for (int k = 0; !good && k < TMIGR_REGIMES; k++)
-			tap_diag("root %zu regime %d: %llu, %llu ns\n", r, k, x->regime_ns[k],
-				 y->regime_ns[k]);
-	}
-	return good;
+	for (size_t r = 0; good && r < a->n_roots; r++)
+		good = same_root(&a->roots[r], &b->roots[r]);
+	/* One that was stopped between an update and its record, over the edge
+	 * and all that is read there: lost for the window that ends there. */
+	if (a->lost_updates > b->lost_updates)
+		tap_skip(what, "an update of a group was stamped long after it");
+	else
+		tap_ok(good, "%s: ... and who held the migrator", what);
 }
 
 void engine_check_seed(const struct tmigr_topology *topo, const struct tmigr_rec_vec *all,
@@ -187,7 +199,7 @@ void engine_check_seed(const struct tmigr_topology *topo, const struct tmigr_rec
 	}
 	b = tmigr_model_result(m);
 	tap_ok(same_cpus(a, b), "%s: begun late, it knows the CPUs as from the start", what);
-	tap_ok(same_roots(a, b), "%s: ... and who held the migrator", what);
+	check_roots(a, b, what);
 	tap_ok(a->n_remote == b->n_remote &&
 		       (!a->n_remote ||
 			memcmp(a->remote, b->remote, a->n_remote * sizeof(*a->remote)) == 0),

@@ -235,6 +235,48 @@ static void test_lost_before(void **state)
 	assert_int_equal(f->result->lost_records, 0);
 }
 
+static size_t count_lost(const struct fake *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->engine.since.n; i++)
+		n += f->engine.since.recs[i].type == TMIGR_REC_LOST;
+	return n;
+}
+
+/* What comes at an edge is kept from the snapshot on; a loss only if it was not over
+ * by then. */
+static void test_what_is_kept(void **state)
+{
+	struct tmigr_rec old = rec_idle(HAVE - 1, 0, 1), young = rec_idle(HAVE, 0, -1);
+	struct tmigr_rec loss = {
+		.t_ns = HAVE + 3, .cpu = 0, .type = TMIGR_REC_LOST, .a = 2, .b = HAVE - 9};
+	__u64 told[CPUS] = {7, 0}, snap_lost[CPUS] = {7, 0};
+	struct fake *f = *state;
+
+	f->live.told = told;
+	f->engine.snap_lost = snap_lost;
+	assert_int_equal(tmigr_engine_sink(&f->engine, &young, 1), 0);
+	assert_int_equal(f->engine.since.n, 0); /* nobody asked */
+	f->engine.collect = true;
+	assert_int_equal(tmigr_engine_sink(&f->engine, &old, 1), 0);
+	assert_int_equal(f->engine.since.n, 0);
+	assert_int_equal(tmigr_engine_sink(&f->engine, &young, 1), 0);
+	assert_int_equal(f->engine.since.n, 1);
+	assert_int_equal(tmigr_engine_sink(&f->engine, &loss, 1), 0);
+	assert_int_equal(count_lost(f), 0);
+	told[0] = 8;
+	assert_int_equal(tmigr_engine_sink(&f->engine, &loss, 1), 0);
+	assert_int_equal(count_lost(f), 1);
+	/* Without a snapshot to begin with, everything. */
+	f->engine.collect_ns = 0;
+	told[0] = 7;
+	assert_int_equal(tmigr_engine_sink(&f->engine, &loss, 1), 0);
+	assert_int_equal(tmigr_engine_sink(&f->engine, &old, 1), 0);
+	assert_int_equal(count_lost(f), 2);
+	assert_int_equal(f->engine.since.n, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +290,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_went_offline, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_came_online, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lost_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_is_kept, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("engine_seed", tests, NULL, NULL);

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The Varlink client against a made-up service: a child that says what it is told. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tmigr/varlink.h"
+
+static char dir[] = "/tmp/tmigr-test-varlink-XXXXXX";
+static char path[100];
+
+static int setup(void **state)
+{
+	(void)state;
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(path, sizeof(path), "%s/sock", dir);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return rmdir(dir);
+}
+
+struct service {
+	pid_t pid;
+	int asked; /* what the child got, and one byte for each descriptor */
+};
+
+/* In the child: takes one request, answers with @reply in pieces of @piece. */
+static void answer(int fd, int asked, const char *reply, size_t size, size_t piece)
+{
+	char buf[4096], control[256];
+	struct iovec iov = {buf, sizeof(buf)};
+	struct msghdr h = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control};
+	ssize_t n;
+
+	do {
+		h.msg_controllen = sizeof(control);
+		n = recvmsg(fd, &h, 0);
+		if (n > 0 && write(asked, buf, (size_t)n) != n)
+			_exit(1);
+		if (CMSG_FIRSTHDR(&h) && write(asked, "F", 1) != 1)
+			_exit(1);
+	} while (n > 0 && buf[n - 1]);
+	while (size) {
+		size_t step = size < piece ? size : piece;
+
+		if (send(fd, reply, step, MSG_NOSIGNAL) < 0)
+			break;
+		reply += step;
+		size -= step;
+	}
+	_exit(0);
+}
+
+static struct service serve(const char *reply, size_t size, size_t piece)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0), fds[2];
+	struct service s;
+
+	strcpy(addr.sun_path, path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(pipe(fds), 0);
+	s.pid = fork();
+	if (!s.pid)
+		answer(accept(fd, NULL, NULL), fds[1], reply, size, piece);
+	close(fd);
+	close(fds[1]);
+	s.asked = fds[0];
+	return s;
+}
+
+/* Ends it; the request that it got is @ret. */
+static void end(struct service *s, char *ret, size_t size)
+{
+	ssize_t n, all = 0;
+	int status;
+
+	while ((n = read(s->asked, ret + all, size - (size_t)all - 1)) > 0)
+		all += n;
+	ret[all] = '\0';
+	for (ssize_t i = 0; i < all; i++)
+		if (!ret[i])
+			ret[i] = '|';
+	close(s->asked);
+	assert_int_equal(waitpid(s->pid, &status, 0), s->pid);
+	assert_int_equal(status, 0);
+	unlink(path);
+}
+
+#define REPLY(text) text, sizeof(text) /* with the NUL */
+
+static struct tmigr_varlink *dial(void)
+{
+	struct tmigr_varlink *v = NULL;
+
+	assert_int_equal(tmigr_varlink_connect(path, &v, NULL), 0);
+	return v;
+}
+
+static void one_reply(void **state)
+{
+	struct service s = serve(REPLY("{\"parameters\":{\"a\":1}}"), 1);
+	struct tmigr_varlink *v = dial();
+	json_t *params = json_pack("{si}", "x", 5), *got = NULL;
+	struct tmigr_err err = {""};
+	char asked[4096];
+
+	(void)state;
+	assert_int_equal(tmigr_varlink_call(v, "a.b.C", params, -1, &got, &err), 0);
+	assert_int_equal(json_integer_value(json_object_get(got, "a")), 1);
+	json_decref(got);
+	json_decref(params);
+	tmigr_varlink_close(v);
+	end(&s, asked, sizeof(asked));
+	assert_string_equal(asked, "{\"method\":\"a.b.C\",\"parameters\":{\"x\":5}}|");
+}
+
+static void passes_a_descriptor(void **state)
+{
+	struct service s = serve(REPLY("{}"), 100);
+	struct tmigr_varlink *v = dial();
+	json_t *got = NULL;
+	char asked[4096];
+
+	(void)state;
+	assert_int_equal(tmigr_varlink_call(v, "a.b.C", NULL, STDERR_FILENO, &got, NULL), 0);
+	assert_true(json_is_object(got));
+	json_decref(got);
+	tmigr_varlink_close(v);
+	end(&s, asked, sizeof(asked));
+	assert_string_equal(asked, "{\"method\":\"a.b.C\"}|F");
+}
+
+static void stream(void **state)
+{
+	struct service s = serve(REPLY("{\"parameters\":{\"n\":1},\"continues\":true}\0"
+				       "{\"parameters\":{\"n\":2},\"continues\":true}\0"
+				       "{\"parameters\":{\"n\":3}}"),
+				 7);
+	struct tmigr_varlink *v = dial();
+	struct tmigr_err err = {""};
+	json_t *got = NULL;
+	char asked[4096];
+	bool more;
+
+	(void)state;
+	assert_int_equal(tmigr_varlink_start(v, "a.b.C", NULL, -1, &err), 0);
+	for (int n = 1; n <= 3; n++) {
+		assert_int_equal(tmigr_varlink_next(v, &got, &more, &err), 0);
+		assert_int_equal(json_integer_value(json_object_get(got, "n")), n);
+		assert_int_equal(more, n < 3);
+		json_decref(got);
+	}
+	assert_int_equal(tmigr_varlink_next(v, &got, &more, &err), -ECONNRESET);
+	tmigr_varlink_close(v);
+	end(&s, asked, sizeof(asked));
+	assert_string_equal(asked, "{\"method\":\"a.b.C\",\"more\":true}|");
+}
+
+static void error_reply(void **state)
+{
+	struct service s = serve(REPLY("{\"error\":\"org.tmigrd.TooMany\","
+				       "\"parameters\":{\"reason\":\"so it is\"}}"),
+				 100);
+	struct tmigr_varlink *v = dial();
+	struct tmigr_err err = {""};
+	json_t *got = NULL;
+	char asked[4096];
+
+	(void)state;
+	assert_int_equal(tmigr_varlink_call(v, "a.b.C", NULL, -1, &got, &err), -EREMOTEIO);
+	assert_null(got);
+	assert_string_equal(tmigr_varlink_error(v), "org.tmigrd.TooMany");
+	assert_string_equal(err.text, "the daemon answers TooMany: so it is");
+	assert_non_null(json_object_get(tmigr_varlink_error_params(v), "reason"));
+	tmigr_varlink_close(v);
+	end(&s, asked, sizeof(asked));
+}
+
+static void bad_service(const char *reply, size_t size, int want)
+{
+	struct service s = serve(reply, size, 100);
+	struct tmigr_varlink *v = dial();
+	struct tmigr_err err = {""};
+	json_t *got = NULL;
+	char asked[4096];
+
+	assert_int_equal(tmigr_varlink_call(v, "a.b.C", NULL, -1, &got, &err), want);
+	assert_null(got);
+	assert_string_not_equal(err.text, "");
+	tmigr_varlink_close(v);
+	end(&s, asked, sizeof(asked));
+}
+
+static void bad_services(void **state)
+{
+	(void)state;
+	bad_service("", 0, -ECONNRESET);
+	bad_service("{\"parameters\":", 14, -ECONNRESET);
+	bad_service(REPLY("hello"), -EPROTO);
+	bad_service(REPLY("[]"), -EPROTO);
+	bad_service(REPLY(""), -EPROTO);
+	bad_service(REPLY("{\"error\":5}"), -EREMOTEIO);
+}
+
+static void nobody(void **state)
+{
+	struct tmigr_varlink *v = NULL;
+	struct tmigr_err err = {""};
+	char longest[200];
+
+	(void)state;
+	assert_int_equal(tmigr_varlink_connect(path, &v, &err), -ENOENT);
+	assert_non_null(strstr(err.text, path));
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(tmigr_varlink_connect(longest, &v, &err), -ENAMETOOLONG);
+	assert_int_equal(tmigr_varlink_connect("", &v, &err), -ENAMETOOLONG);
+	assert_null(v);
+	tmigr_varlink_close(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_reply),	cmocka_unit_test(passes_a_descriptor),
+		cmocka_unit_test(stream),	cmocka_unit_test(error_reply),
+		cmocka_unit_test(bad_services), cmocka_unit_test(nobody),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
