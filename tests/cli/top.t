@@ -293,7 +293,7 @@ for _ in {1..600}; do
 	sleep 0.05
 done
 run 0 "$TMIGR" top --once --socket "$TMP/sock"
-out_has "through a daemon" "daemon"
+out_has "through a daemon" "tmigrd "
 is "a line a CPU" "$(grep -cE '^ *[0-9]+ ' "$TMP/out")" "$cpus"
 if [ -n "$has_screen" ] && command -v tmux >/dev/null; then
 	shell 80 24
