@@ -224,8 +224,7 @@ int main(int argc, char **argv)
 	occupy_std_fds();
 	if (argc < 2) {
 		tool_usage(NULL, "no verb given: run, report, tree, top, status, mark, dump, "
-				 "metrics, doctor "
-				 "or help");
+				 "metrics, doctor or help");
 		return TMIGR_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

@@ -5,17 +5,17 @@
 
 run 0 "$TMIGR" --version
 out_has "the version names the tool" "tmigr "
-for lib in libbpf jansson zstd; do
-	out_has "the version names $lib" "$lib "
+for lib in libbpf jansson zstd ncurses; do
+	out_has "the version names $lib" "$lib"
 done
 check "nothing on stderr" test ! -s "$TMP/err"
 
 run 0 "$TMIGR" --help
-for verb in run report tree status mark dump doctor help; do
+for verb in run report tree top status mark dump doctor help; do
 	out_has "help lists $verb" "  $verb "
 done
 run 0 "$TMIGR" help
-for verb in run report tree status mark dump doctor; do
+for verb in run report tree top status mark dump doctor; do
 	run 0 "$TMIGR" "$verb" --help
 	out_has "$verb --help explains it" "Usage: tmigr $verb"
 	out_has "$verb --help names the exit status" "Exit status"
