@@ -151,6 +151,12 @@ $(B)/bench/%: $(B)/bench/%.o $(B)/libtmigr.a
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lm
 
+# The launcher of the hardened daemon's test is of several files.
+CONFINE_OBJ := $(patsubst tests/confine/%.c,$(B)/tests/confine/%.o,$(wildcard tests/confine/*.c))
+$(B)/tests/programs/confine: $(B)/tests/programs/confine.o $(CONFINE_OBJ)
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lseccomp
+
 STATIC_B = build/static$(ARCH:%=-%)
 .PHONY: static
 static:
