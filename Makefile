@@ -8,6 +8,8 @@
 # make check-board [BOARD=name|all] [KERNEL=series|image|all]
 #                 the static program on virtual boards (tests/board/README.md)
 # make bench      measure this tool beside its peers
+# make install    programs and units [DESTDIR= PREFIX=/usr/local BINDIR= SBINDIR=
+#                 UNITDIR= SYSUSERSDIR=]; make uninstall takes them away again
 #
 # V=1 shows commands; SANITIZE=1 builds into build-asan with ASan and UBSan;
 # WERROR=1 makes warnings errors.
@@ -189,6 +191,30 @@ check-only: build-all
 bench: deps
 	$(Q)$(MAKE) build-all
 	$(Q)bench/run $(B)
+
+# The units name the programs where PREFIX puts them.
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+SBINDIR ?= $(PREFIX)/sbin
+UNITDIR ?= $(or $(shell $(PKG_CONFIG) --variable=systemdsystemunitdir systemd 2>/dev/null),$(PREFIX)/lib/systemd/system)
+SYSUSERSDIR ?= $(or $(shell $(PKG_CONFIG) --variable=sysusersdir systemd 2>/dev/null),$(PREFIX)/lib/sysusers.d)
+INSTALL ?= install
+UNITS := tmigrd.service tmigrd.socket tmigrd-metrics.service tmigrd-metrics.timer
+
+.PHONY: install uninstall
+install: all
+	$(Q)$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(SBINDIR)' '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)'
+	$(Q)$(INSTALL) -m 755 $(B)/tmigr '$(DESTDIR)$(BINDIR)/tmigr'
+	$(Q)$(INSTALL) -m 755 $(B)/tmigrd '$(DESTDIR)$(SBINDIR)/tmigrd'
+	$(Q)for u in $(UNITS); do \
+		sed 's|/usr/sbin/tmigrd|$(SBINDIR)/tmigrd|; s|/usr/bin/tmigr |$(BINDIR)/tmigr |' systemd/$$u \
+			> $(B)/$$u && $(INSTALL) -m 644 $(B)/$$u '$(DESTDIR)$(UNITDIR)/'$$u || exit 1; \
+	done
+	$(Q)$(INSTALL) -m 644 systemd/tmigrd.sysusers '$(DESTDIR)$(SYSUSERSDIR)/tmigrd.conf'
+
+uninstall:
+	$(Q)rm -f '$(DESTDIR)$(BINDIR)/tmigr' '$(DESTDIR)$(SBINDIR)/tmigrd' \
+		$(UNITS:%='$(DESTDIR)$(UNITDIR)/%') '$(DESTDIR)$(SYSUSERSDIR)/tmigrd.conf'
 
 .PHONY: clean
 clean:

@@ -22,6 +22,7 @@ static const struct verb verbs[] = {
 	{"run", "trace while a command runs (or for some seconds) and report", verb_run},
 	{"report", "print the report of a run directory or recording again", verb_report},
 	{"tree", "show the timer-migration hierarchy as it is now", verb_tree},
+	{"metrics", "print what a running tmigrd counted, as OpenMetrics text", verb_metrics},
 	{"doctor", "say what this kernel and user can and cannot do", verb_doctor},
 	{"help", "explain a verb", verb_help},
 };

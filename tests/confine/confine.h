@@ -55,8 +55,9 @@ void bind_file(const char *pair);
 struct filters {
 	void *deny, *allow; /* libseccomp's; no allow list: NULL */
 };
-/* @groups: what `systemd-analyze syscall-filter` prints, in a file. */
-void filters_make(const struct unit *u, const char *groups, struct filters *ret);
+/* @groups: what `systemd-analyze syscall-filter` prints, in a file.  @kill: a call
+ * that SystemCallFilter= does not allow ends the program, not only the call. */
+void filters_make(const struct unit *u, const char *groups, bool kill, struct filters *ret);
 /* The last step: only execve and what the unit allows works afterwards. */
 void filters_load(struct filters *filters);
 

@@ -149,9 +149,9 @@ static scmp_filter_ctx new_filter(uint32_t otherwise)
 	return ctx;
 }
 
-static scmp_filter_ctx allow_list(const struct names *set)
+static scmp_filter_ctx allow_list(const struct names *set, uint32_t otherwise)
 {
-	scmp_filter_ctx ctx = new_filter(SCMP_ACT_ERRNO(EPERM));
+	scmp_filter_ctx ctx = new_filter(otherwise);
 
 	for (size_t i = 0; i < set->n; i++) {
 		int nr = seccomp_syscall_resolve_name(set->name[i]), ret;
@@ -278,11 +278,12 @@ static scmp_filter_ctx denials(const struct unit *u, const char *groups)
 	return ctx;
 }
 
-void filters_make(const struct unit *u, const char *groups, struct filters *ret)
+void filters_make(const struct unit *u, const char *groups, bool kill, struct filters *ret)
 {
+	uint32_t otherwise = kill ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM);
 	struct names set = {NULL, 0};
 
-	ret->allow = allowed_calls(u, groups, &set) ? allow_list(&set) : NULL;
+	ret->allow = allowed_calls(u, groups, &set) ? allow_list(&set, otherwise) : NULL;
 	ret->deny = denials(u, groups);
 	set_free(&set);
 }

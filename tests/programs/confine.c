@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * confine UNIT [-p KEY=VALUE]... [-b FROM:TO]... -g GROUPS -- PROGRAM [ARG...]
+ * confine UNIT [-k] [-p KEY=VALUE]... [-b FROM:TO]... -g GROUPS -- PROGRAM [ARG...]
  *
  * Runs a program under a service unit's restrictions where no systemd runs: its
  * user, capabilities, seccomp filters, view of the file system and limits, as
@@ -8,6 +8,7 @@
  * so that a unit cannot ask for what the tests silently leave out; those that are
  * known but left to others are in the table below, with why.
  *
+ *   -k  a system call that is not allowed kills, so that none goes unnoticed
  *   -p  in the place of what the unit says about KEY
  *   -b  a file in the place of another, in the program's view only
  *   -g  the output of `systemd-analyze syscall-filter`
@@ -161,14 +162,17 @@ int main(int argc, char **argv)
 	struct filters filters;
 	size_t n_binds = 0;
 	char program[32];
+	bool kill = false;
 	int opt;
 
 	if (argc < 2)
 		die("no unit");
 	unit_read(&u, argv[1]);
 	argv++, argc--;
-	while ((opt = getopt(argc, argv, "+p:b:g:")) >= 0) {
-		if (opt == 'p')
+	while ((opt = getopt(argc, argv, "+kp:b:g:")) >= 0) {
+		if (opt == 'k')
+			kill = true;
+		else if (opt == 'p')
 			unit_override(&u, optarg);
 		else if (opt == 'g')
 			groups = optarg;
@@ -180,7 +184,7 @@ int main(int argc, char **argv)
 	if (optind >= argc || !groups)
 		die("no program, or no groups");
 	check_known(&u);
-	filters_make(&u, groups, &filters);
+	filters_make(&u, groups, kill, &filters);
 	open_program(argv[optind], program, sizeof(program));
 	pass_descriptors();
 	own_namespaces(&u);
