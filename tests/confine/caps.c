@@ -51,7 +51,7 @@ static const struct {
 	{"CAP_SYS_RESOURCE", CAP_SYS_RESOURCE},
 	{"CAP_SYS_NICE", CAP_SYS_NICE},
 	{"CAP_IPC_LOCK", CAP_IPC_LOCK},
-	{"CAP_DAC_READ_SEARCH", CAP_DAC_READ_SEARCH},
+	{"CAP_DAC_OVERRIDE", CAP_DAC_OVERRIDE},
 };
 
 static void add_cap(void *arg, char *word)

@@ -95,7 +95,7 @@ static void private_dev(void)
 
 static void protect_system(const struct unit *u)
 {
-	static const char *const writable[] = {"/dev", "/proc", "/sys", NULL};
+	static const char *const except[] = {"/dev", "/proc", "/sys", NULL};
 	const char *value = unit_get(u, "ProtectSystem");
 
 	if (!value)
@@ -103,19 +103,26 @@ static void protect_system(const struct unit *u)
 	if (strcmp(value, "strict") != 0)
 		die("ProtectSystem=%s is not understood here", value);
 	set_read_only("/", true);
-	for (size_t i = 0; writable[i]; i++)
-		if (!missing(writable[i]))
-			set_read_only(writable[i], false);
+	for (size_t i = 0; except[i]; i++)
+		if (!missing(except[i]))
+			set_read_only(except[i], false);
 }
 
 static void protect_proc(const struct unit *u)
 {
-	const char *value = unit_get(u, "ProtectProc");
+	const char *hide = unit_get(u, "ProtectProc"), *subset = unit_get(u, "ProcSubset");
 	char data[64];
 
-	if (!value || strcmp(value, "default") == 0)
+	if (!hide)
+		hide = "default";
+	if (!subset)
+		subset = "all";
+	if (strcmp(subset, "all") != 0 && strcmp(subset, "pid") != 0)
+		die("ProcSubset=%s is not understood here", subset);
+	if (strcmp(hide, "default") == 0 && strcmp(subset, "all") == 0)
 		return;
-	snprintf(data, sizeof(data), "hidepid=%s", value);
+	snprintf(data, sizeof(data), "hidepid=%s%s", strcmp(hide, "default") ? hide : "off",
+		 strcmp(subset, "pid") ? "" : ",subset=pid");
 	mount_or_die("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, data);
 }
 
@@ -130,6 +137,15 @@ static void protect_tunables(void)
 
 	each(ro, read_only);
 	each(none, inaccessible);
+}
+
+static void writable(void *arg, char *path)
+{
+	(void)arg;
+	if (*path == '-' && missing(++path))
+		return;
+	mount_or_die(path, path, NULL, MS_BIND | MS_REC, NULL);
+	set_read_only(path, false);
 }
 
 void apply_mounts(const struct unit *u)
@@ -157,6 +173,9 @@ void apply_mounts(const struct unit *u)
 		mount_or_die("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
 		mount_or_die("tmpfs", "/var/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
 	}
+	for (size_t i = 0; i < u->n; i++)
+		if (strcmp(u->settings[i].key, "ReadWritePaths") == 0)
+			each_word(u->settings[i].value, writable, NULL);
 }
 
 void bind_file(const char *pair)

@@ -61,6 +61,8 @@ static const struct {
 	{"ProtectSystem", NULL},
 	{"ProtectHome", NULL},
 	{"ProtectProc", NULL},
+	{"ProcSubset", NULL},
+	{"ReadWritePaths", NULL},
 	{"ProtectKernelTunables", NULL},
 	{"ProtectKernelModules", NULL},
 	{"ProtectKernelLogs", NULL},
@@ -84,7 +86,6 @@ static const struct {
 	{"DevicePolicy", "/dev holds no other devices, and mknod is not allowed"},
 	{"RemoveIPC", "an end, not a restriction"},
 	{"KeyringMode", "no restriction of the program"},
-	{"ProcSubset", "the default is in use"},
 	{"PrivateUsers", "off"},
 	{"StandardOutput", "the caller's"},
 	{"StandardError", "the caller's"},
@@ -115,8 +116,6 @@ static void check_known(const struct unit *u)
 	if (unit_on(u, "PrivateUsers"))
 		die("PrivateUsers=yes takes the capabilities' worth: BPF asks the first user "
 		    "namespace");
-	if (unit_get(u, "ProcSubset") && strcmp(unit_get(u, "ProcSubset"), "all") != 0)
-		die("ProcSubset= other than all is not understood here");
 }
 
 static void own_namespaces(const struct unit *u)
