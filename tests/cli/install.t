@@ -4,11 +4,11 @@
 . tests/lib-shell/tap.sh
 
 sanitize=0
-case $B in *-asan) sanitize=1 ;; esac
+case ${B:-build} in *-asan) sanitize=1 ;; esac
 # As from a shell: not the flags of the make that runs the tests.
 mk() {
 	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s "$@" SANITIZE="$sanitize" \
-		B="$(realpath --relative-to=. "$B")"
+		B="$(realpath --relative-to=. "${B:-build}")"
 }
 listing() { # DIR: mode and path of each file
 	(cd "$1" && find . -type f -printf '%m %P\n' | sort -k2)
