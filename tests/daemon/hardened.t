@@ -4,11 +4,14 @@
 tests/programs/confine.c: no systemd has to run here. And what must not suffice:
 with less than the unit gives, it ends with a message."""
 
+import base64
 import contextlib
 import fcntl
 import os
 import pathlib
+import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -157,6 +160,12 @@ class Service:
         self.log.seek(0)
         return self.log.read()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.end()
+
     def end(self):
         """Its exit status; negative: the signal that killed it."""
         if self.proc.poll() is None:
@@ -190,6 +199,50 @@ def window(t, s, seconds=2):
     return report
 
 
+def methods(s):
+    c = daemon.Client(s.path)
+    text = c.call(daemon.SERVICE + 'GetInterfaceDescription',
+                  {'interface': daemon.OURS[:-1]})['description']
+    c.close()
+    return set(re.findall(r'^method (\w+)', text, re.MULTILINE))
+
+
+def state(t, s):
+    c = daemon.Client(s.path)
+    asked = {'Status', 'Topology', 'Totals', 'Metrics'}
+    for method in sorted(asked):
+        t.ok(c.call(method), method)
+    error, tree = c.error('Hierarchy')
+    t.ok(error == 'NoHierarchy' or tree['tree']['cpus'], 'Hierarchy', [error])
+    w = c.call('OpenWindow')['window']
+    t.same(daemon.check_sums(c.call('ReadWindow', {'window': w})['report']), None, 'ReadWindow')
+    t.ok(c.call('Mark', {'text': 'hardened'})['time_ns'], 'Mark')
+    t.same(c.error('NoSuchMethod')[0], daemon.SERVICE + 'MethodNotFound', 'an unknown method')
+    c.close()
+    return asked | {'Hierarchy', 'ReadWindow', 'Mark'}
+
+
+def streams(t, s):
+    c = daemon.Client(s.path)
+    c.ask('Subscribe', {'period_ms': 1000}, more=True)
+    first, second = c.take()['report'], c.take()['report']
+    t.same(first['start_ns'] + first['window_ns'], second['start_ns'], 'Subscribe: two reports, one after the other')
+    c.close()
+    c = daemon.Client(s.path)
+    c.ask('DumpFlight', {}, more=True)
+    size = 0
+    while True:
+        reply = c.reply()
+        size += len(base64.b64decode(reply['parameters'].get('data') or ''))
+        if not reply.get('continues'):
+            break
+    t.same(size, reply['parameters']['bytes'], 'DumpFlight over the socket')
+    c.send(b'no JSON\0')
+    t.same(c.reply().get('error'), daemon.OURS + 'InvalidRequest', 'what is no request')
+    c.close()
+    return {'Subscribe', 'DumpFlight'}
+
+
 def descriptors(t, s, place):
     """Recordings go where a client's descriptor points, though it may open nothing."""
     c = daemon.Client(s.path)
@@ -203,6 +256,7 @@ def descriptors(t, s, place):
         t.ok(name.stat().st_size == reply['bytes'] and done.returncode == 0,
              f'{method} into a passed descriptor', [reply, done.stderr])
     c.close()
+    return {'StartRecording', 'StopRecording', 'DumpFlight'}
 
 
 def who_may(t, s):
@@ -248,28 +302,26 @@ def metrics_service(t, s, place):
          'metrics service: writes nowhere else', [done.stderr])
 
 
+def serving(t, s, place):
+    process_facts(t, s)
+    report = window(t, s)
+    t.ok(report['observer']['bpf_runs'], "the programs' own cost is measured",
+         [report['observer']])
+    called = {'OpenWindow', 'CloseWindow'} | state(t, s) | streams(t, s)
+    called |= descriptors(t, s, place)
+    t.same(called, methods(s), 'every method was called')
+    who_may(t, s)
+    metrics_service(t, s, place)
+    t.same([x for x in s.told() if 'WATCHDOG' in x], [],
+           'without a watchdog the manager is left asleep')
+
+
 def as_the_unit_says(t, place):
     limit = MemoryLimit(settings()['MemoryMax'])
-    s = Service(place, '-k', limit=limit)
-    why = s.wait_ready()
-    if t.same(why, None, 'ready under the unit; a call not allowed would kill it'):
-        process_facts(t, s)
-        report = window(t, s)
-        t.ok(report['observer']['bpf_runs'], "the programs' own cost is measured",
-             [report['observer']])
-        c = daemon.Client(s.path)
-        for method in 'Status', 'Topology', 'Totals', 'Metrics':
-            t.ok(c.call(method), method)
-        error, tree = c.error('Hierarchy')
-        t.ok(error == 'NoHierarchy' or tree['tree']['cpus'], 'Hierarchy', [error])
-        c.call('Mark', {'text': 'hardened'})
-        c.close()
-        descriptors(t, s, place)
-        who_may(t, s)
-        metrics_service(t, s, place)
-        t.same([x for x in s.told() if 'WATCHDOG' in x], [],
-               'without a watchdog the manager is left asleep')
-    t.same(s.end(), 0, 'SIGTERM: exit 0')
+    with Service(place, '-k', limit=limit) as s:
+        if t.same(s.wait_ready(), None, 'ready under the unit; a call not allowed would kill it'):
+            serving(t, s, place)
+        t.same(s.end(), 0, 'SIGTERM: exit 0')
     if limit.why_not:
         t.skip('MemoryMax', limit.why_not)
     else:
@@ -280,27 +332,30 @@ def as_the_unit_says(t, place):
 
 
 def without_the_cost(t, place):
-    s = Service(place, '-k', *caps(ATTACH))
-    why = s.wait_ready()
-    if t.same(why, None, f'ready with {ATTACH} alone'):
-        report = window(t, s, 1)
-        t.ok(report['observer']['bpf_runs'] is None, "the programs' own cost is not known",
-             [report['observer']])
-    t.same(s.end(), 0, 'and its end')
+    with Service(place, '-k', *caps(ATTACH)) as s:
+        if t.same(s.wait_ready(), None, f'ready with {ATTACH} alone'):
+            report = window(t, s, 1)
+            t.ok(report['observer']['bpf_runs'] is None, "the programs' own cost is not known",
+                 [report['observer']])
+        t.same(s.end(), 0, 'and its end')
 
 
 def too_little(t, place):
     """Each must end it with a message; else the test above proves nothing."""
     calls = settings()['SystemCallFilter'].replace('bpf ', '')
-    everything = '@basic-io @file-system @io-event @network-io @signal ' + calls
+    no_bpf = ['-p', 'SystemCallFilter=@basic-io @file-system @io-event @network-io @signal ' +
+              calls]
     for what, options in (('CAP_PERFMON', caps('CAP_BPF')), ('CAP_BPF', caps('CAP_PERFMON')),
                           ('any capability', caps('')),
-                          ('bpf(2)', ['-p', f'SystemCallFilter={everything}'])):
-        s = Service(place, *options)
-        why = s.wait_ready()
-        errors = [x for x in s.messages().splitlines() if x.startswith('<3>tmigrd: ')]
-        t.ok(s.end() == 1 and len(errors) == 1, f'without {what}: exit 1, one error message',
-             [why])
+                          ('bpf(2)', no_bpf)):
+        with Service(place, *options) as s:
+            why = s.wait_ready()
+            errors = [x for x in s.messages().splitlines() if x.startswith('<3>tmigrd: ')]
+            t.ok(s.end() == 1 and len(errors) == 1, f'without {what}: exit 1, one error message',
+                 [why])
+    with Service(place, '-k', *no_bpf) as s:
+        s.wait_ready()
+        t.same(s.end(), -signal.SIGSYS, 'a call that is not allowed does kill')
 
 
 def main():
