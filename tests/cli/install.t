@@ -62,9 +62,6 @@ path=$(sed -n 's/^ListenStream=//p' systemd/tmigrd.socket)
 check "the socket unit's path is the daemon's and the tool's default" \
 	grep -qF "($path)" <<<"$help"
 check "tmigrd has the options of the unit" grep -q -- "--foreground" <<<"$help"
-run 1 "$TMIGR" metrics --socket "$TMP/none"
-one_error_line "tmigr metrics without a daemon: one line" "tmigr metrics: .*none"
-run 2 "$TMIGR" metrics more
 
 if ! command -v systemd-analyze >/dev/null; then
 	skip "systemd-analyze verify" "no systemd-analyze"
