@@ -4,17 +4,32 @@
 # folder with a system that nothing is written to:
 #
 #   debootstrap --variant=minbase bookworm DIR
-#     --include=systemd-sysv,dbus,libbpf1,libjansson4,libzstd1
+#     --include=systemd-sysv,dbus,libbpf1,libjansson4,libzstd1,libelf1
 #   make check-only T=tests/daemon/systemd.t TMIGR_ROOTFS=DIR
+#
+# A newer system than the one built on shows what newer libraries need (trixie has
+# libelf1t64 for libelf1).
 #
 # Not part of every run: it takes such a folder, and systemd-nspawn.
 . tests/lib-shell/tap.sh
 
 # ---- inside: what the README says, and what must come of it ----
 inside() {
-	check "booted" systemctl is-system-running --wait
+	# What else a container cannot start is no matter here: "degraded" will do.
+	is "booted" "$(systemctl is-system-running --wait | sed s/degraded/running/)" running
 	check "systemd-sysusers" systemd-sysusers
+	# A system call that is not allowed kills, so that none goes unnoticed: newer
+	# libraries make others.
+	for u in tmigrd tmigrd-metrics; do
+		mkdir -p "/run/systemd/system/$u.service.d"
+		printf '[Service]\nSystemCallErrorNumber=\n' >"/run/systemd/system/$u.service.d/kill.conf"
+	done
+	systemctl daemon-reload
 	check "systemctl enable --now tmigrd.service" systemctl enable --now tmigrd.service
+	if ! systemctl is-active -q tmigrd.service; then
+		journalctl -b -q -o cat | tail -50 | sed 's/^/# /'
+		done_testing
+	fi
 	local pid
 	pid=$(systemctl show -p MainPID --value tmigrd.service)
 	is "the socket" "$(stat -c '%U:%G %a' /run/tmigr/tmigrd.sock)" "root:tmigr 660"
