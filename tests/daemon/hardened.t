@@ -237,7 +237,7 @@ def streams(t, s):
         if not reply.get('continues'):
             break
     t.same(size, reply['parameters']['bytes'], 'DumpFlight over the socket')
-    c.send(b'no JSON\0')
+    c.sock.sendall(b'no JSON\0')
     t.same(c.reply().get('error'), daemon.OURS + 'InvalidRequest', 'what is no request')
     c.close()
     return {'Subscribe', 'DumpFlight'}
