@@ -127,6 +127,8 @@ class Service:
         self.path.chmod(0o660)
         listening.listen()
         self.log = tempfile.TemporaryFile(mode='w+')
+        # None in the unit, whatever this test itself runs under.
+        os.environ.pop('WATCHDOG_USEC', None)
         fd = fcntl.fcntl(listening, fcntl.F_DUPFD, 10)
         self.proc = subprocess.Popen(
             ['bash', '-c', f'exec "$0" "$@" 3<&{fd} {fd}<&-', *place.command(*options),
