@@ -60,6 +60,11 @@ int tmigr_varlink_fd(const struct tmigr_varlink *v)
 	return v->fd;
 }
 
+bool tmigr_varlink_pending(const struct tmigr_varlink *v)
+{
+	return v->n > v->seen && memchr(v->in + v->seen, '\0', v->n - v->seen);
+}
+
 const char *tmigr_varlink_error(const struct tmigr_varlink *v)
 {
 	const char *name = json_string_value(json_object_get(v->error, "error"));

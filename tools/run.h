@@ -63,7 +63,7 @@ struct child {
 /* What the process had before the tool changed it; the command gets it back. */
 struct signals {
 	sigset_t mask;
-	struct sigaction pipe, intr, term;
+	struct sigaction pipe, intr, term, chld;
 	int fd; /* signalfd of SIGINT, SIGTERM, SIGHUP, SIGCHLD */
 };
 
@@ -105,6 +105,7 @@ void stream_pump(struct stream *s);
 struct session {
 	const struct run_opts *opts;
 	struct tmigr_topology *topo;
+	struct tmigr_topology *end_topo; /* NULL: as at the start */
 	struct tmigr_engine *engine;
 	struct tmigr_window *window;
 	struct tmigr_rundir *dir;

@@ -44,12 +44,17 @@ static int open_engine(struct session *s)
 	return 0;
 }
 
+static const struct tmigr_topology *known_topo(const struct session *s)
+{
+	return s->end_topo ? s->end_topo : s->topo;
+}
+
 /* run.json: what the report has as info, and the machine. */
 static json_t *run_json(const struct session *s)
 {
 	json_t *run = json_copy(s->info);
 
-	if (run && !json_object_set_new(run, "topology", tmigr_topology_to_json(s->topo)))
+	if (run && !json_object_set_new(run, "topology", tmigr_topology_to_json(known_topo(s))))
 		return run;
 	json_decref(run);
 	return NULL;
@@ -197,6 +202,11 @@ static void end_recording(struct session *s)
 	end = json_pack("{sI so sO}", "end_ns", (json_int_t)s->end_ns, "totals",
 			tmigr_window_totals_to_json(tmigr_window_totals(s->window)), "info",
 			s->info);
+	if (end && s->end_topo &&
+	    json_object_set_new(end, "topology", tmigr_topology_to_json(s->end_topo)) < 0) {
+		json_decref(end);
+		end = NULL;
+	}
 	if (!end || tmigr_recording_end(s->rec, end, &err) < 0) {
 		if (!end)
 			tmigr_recording_abort(s->rec);
@@ -230,7 +240,13 @@ static void finish_dir(struct session *s, const json_t *report)
 
 static int figures(struct session *s, int exit_status, bool interrupted)
 {
+	struct tmigr_err err = {""};
+
 	tmigr_window_totals(s->window)->observer.housekeeping_cpu = s->cpu;
+	/* CPUs that came online in the window have capacities and states only now. */
+	if (tmigr_topology_refresh(NULL, s->opts->classes.items, s->opts->classes.n, s->topo,
+				   &s->end_topo, &err) < 0)
+		return tool_error("run", "%s", err.text);
 	if (json_object_set_new(s->info, "interrupted", json_boolean(interrupted)) ||
 	    json_object_set_new(s->info, "exit_status",
 				exit_status < 0 ? json_null() : json_integer(exit_status)))
@@ -248,7 +264,7 @@ int session_report(struct session *s, int exit_status, bool interrupted)
 	if (ret)
 		return ret;
 	in = (struct tmigr_report_input){
-		.topo = s->topo,
+		.topo = known_topo(s),
 		.model = tmigr_window_model(s->window),
 		.totals = tmigr_window_totals(s->window),
 		.info = s->info,
@@ -295,5 +311,6 @@ void session_close(struct session *s)
 	tmigr_window_free(s->window);
 	tmigr_engine_close(s->engine);
 	tmigr_topology_free(s->topo);
+	tmigr_topology_free(s->end_topo);
 	json_decref(s->info);
 }

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -86,12 +84,6 @@ static int parse(struct tree_opts *o, int argc, char **argv)
 	return -1;
 }
 
-static bool locale_is_utf8(void)
-{
-	setlocale(LC_CTYPE, "");
-	return !strcmp(nl_langinfo(CODESET), "UTF-8");
-}
-
 static int print_json(const struct tmigr_tree *t, bool line)
 {
 	json_t *json = tmigr_tree_json(t);
@@ -119,7 +111,7 @@ static int print_text(const struct tmigr_tree *t, bool watch)
 			strftime(clock, sizeof(clock), "%H:%M:%S  ", &tm);
 		fputs(clock, stdout);
 	}
-	return tmigr_tree_text(t, locale_is_utf8(), stdout);
+	return tmigr_tree_text(t, tool_utf8(), stdout);
 }
 
 /* One snapshot, printed.  0, or the exit code with the error told. */

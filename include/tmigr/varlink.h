@@ -22,6 +22,8 @@ int tmigr_varlink_connect(const char *path, struct tmigr_varlink **ret, struct t
 void tmigr_varlink_close(struct tmigr_varlink *v); /* NULL is fine */
 /* For poll(2): readable when a reply comes, or the service is gone. */
 int tmigr_varlink_fd(const struct tmigr_varlink *v);
+/* A whole reply has been read already: poll(2) does not tell of it. */
+bool tmigr_varlink_pending(const struct tmigr_varlink *v);
 
 /*
  * Calls @method ("org.tmigrd.Status") and waits for its reply.  @params is
