@@ -4,7 +4,7 @@
 # folder with a system that nothing is written to:
 #
 #   debootstrap --variant=minbase bookworm DIR
-#     --include=systemd-sysv,dbus,libbpf1,libjansson4,libzstd1,libelf1
+#     --include=systemd-sysv,dbus,libbpf1,libjansson4,libzstd1,libelf1,libncursesw6
 #   make check-only T=tests/daemon/systemd.t TMIGR_ROOTFS=DIR
 #
 # A newer system than the one built on shows what newer libraries need (trixie has
@@ -43,6 +43,7 @@ inside() {
 	err_has "bob may not" "denied"
 
 	mkdir -p /var/lib/prometheus/node-exporter
+	rm -f /var/lib/prometheus/node-exporter/*
 	check "the metrics service" systemctl start tmigrd-metrics.service
 	file_has "wrote" /var/lib/prometheus/node-exporter/tmigr.prom "# EOF"
 
@@ -80,6 +81,11 @@ command -v systemd-nspawn >/dev/null || skip_all "no systemd-nspawn"
 case ${B:-build} in *-asan) skip_all "the system to boot has no libasan" ;; esac
 why=$(why_not_live)
 [ -z "$why" ] || skip_all "$why"
+
+for lib in $(ldd "$B/tmigr" "$B/tmigrd" | awk '$2 == "=>" { print $1 }' | sort -u); do
+	[ -n "$(find "$TMIGR_ROOTFS"/lib/ "$TMIGR_ROOTFS"/usr/lib/ -name "$lib" -print -quit)" ] ||
+		skip_all "$TMIGR_ROOTFS has no $lib"
+done
 
 env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s install B="$(realpath --relative-to=. "${B:-build}")" \
 	DESTDIR="$TMP/dest" PREFIX=/usr UNITDIR=/usr/lib/systemd/system SYSUSERSDIR=/usr/lib/sysusers.d
