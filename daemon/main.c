@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "version.h"
 #include "tmigr/varlink.h"
 #include "tmigrd.h"
 #include "version.h"

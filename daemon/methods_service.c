@@ -2,6 +2,7 @@
 /* org.varlink.service: what every Varlink service says of itself. */
 #include <string.h>
 
+#include "version.h"
 #include "methods.h"
 #include "tmigrd.h"
 #include "version.h"

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "version.h"
 #include "feed.h"
 #include "flight.h"
 #include "methods.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "version.h"
 #include "feed.h"
 #include "flight.h"
 #include "tmigr/info.h"

@@ -92,6 +92,14 @@ static void put_command(const json_t *report, FILE *out)
 	free(text);
 }
 
+/* The tool's own engine needs no word. */
+static bool is_daemons(const json_t *report)
+{
+	const char *engine = tmigr_rep_str(report, "engine");
+
+	return *engine && strcmp(engine, "own") != 0;
+}
+
 static void put_head(const json_t *report, FILE *out)
 {
 	const char *kernel = string_or(json_object_get(report, "kernel"), "release");
@@ -112,6 +120,8 @@ static void put_head(const json_t *report, FILE *out)
 	if (*machine)
 		tmigr_fmt_wrapped(out, "Machine:", machine, 2);
 	put_command(report, out);
+	if (is_daemons(report))
+		tmigr_fmt_wrapped(out, "Measured by:", tmigr_rep_str(report, "engine"), 2);
 }
 
 /* ---- notes: what a reader must know before trusting a figure ---- */
@@ -131,11 +141,31 @@ __attribute__((format(printf, 2, 3))) static void put_note(FILE *out, const char
 	free(text);
 }
 
+/* CPUs whose class is a guess, as a list: owned by the caller, NULL: none. */
+static char *guessed_cpus(const json_t *report)
+{
+	const json_t *cpus = json_object_get(report, "cpus"), *c;
+	unsigned int *list = calloc(json_array_size(cpus) + 1, sizeof(*list));
+	char *text = NULL;
+	size_t i, n = 0;
+
+	if (!list)
+		return NULL;
+	json_array_foreach (cpus, i, c)
+		if (json_is_true(json_object_get(c, "class_guessed")))
+			list[n++] = (unsigned int)tmigr_rep_u64(c, "cpu");
+	if (n)
+		text = tmigr_cpulist_format(list, n);
+	free(list);
+	return text;
+}
+
 static void put_notes(const json_t *report, FILE *out)
 {
 	const json_t *partial = json_object_get(report, "partial");
 	const json_t *sysctl = json_object_get(report, "timer_migration");
 	const char *unlearnt = tmigr_rep_str(json_object_get(report, "hierarchy"), "unlearnt");
+	char *guessed = guessed_cpus(report);
 
 	if (json_is_string(partial))
 		put_note(out, "this report is of a part of the run only (%s).",
@@ -152,6 +182,36 @@ static void put_notes(const json_t *report, FILE *out)
 			 "the place of CPUs %s in the hierarchy never showed; what depends on it "
 			 "is unknown.",
 			 unlearnt);
+	if (guessed)
+		put_note(out,
+			 "the class of CPUs %s is a guess: they were offline at the start and at "
+			 "the end, and their capacity cannot be read then.",
+			 guessed);
+	free(guessed);
+}
+
+/* Named instants; the first ones where there are many. */
+static void put_marks(const json_t *report, FILE *out)
+{
+	const json_t *marks = json_object_get(report, "marks"), *m;
+	__u64 start_ns = tmigr_rep_u64(report, "start_ns");
+	char *text = NULL;
+	size_t i;
+
+	json_array_foreach (marks, i, m) {
+		__u64 t_ns = tmigr_rep_u64(m, "time_ns");
+
+		if (i == 20) {
+			fprintf(out, "Marks: %zu in all\n", json_array_size(marks));
+			return;
+		}
+		if (asprintf(&text, "at %.6f s: %s",
+			     t_ns > start_ns ? (double)(t_ns - start_ns) / 1e9 : 0.0,
+			     tmigr_rep_str(m, "text")) < 0)
+			return;
+		tmigr_fmt_wrapped(out, "Mark:", text, 2);
+		free(text);
+	}
 }
 
 static void put_lost(const json_t *report, FILE *out)
@@ -197,14 +257,17 @@ static void put_bpf_cost(const json_t *report, const json_t *obs, FILE *mem)
 		fputs("time of the BPF programs not measured; ", mem);
 		return;
 	}
-	fprintf(mem, "BPF programs ran %llu times for %s in all", (unsigned long long)runs,
-		tmigr_fmt_dur(buf, ns));
-	if (runs)
-		fprintf(mem, " (%.0f ns each", (double)ns / (double)runs);
-	if (runs && window && n_cpus)
+	if (!runs) {
+		fputs("no BPF program ran; ", mem);
+		return;
+	}
+	fprintf(mem, "BPF programs ran %llu time%s for %s in all (%.0f ns each",
+		(unsigned long long)runs, runs == 1 ? "" : "s", tmigr_fmt_dur(buf, ns),
+		(double)ns / (double)runs);
+	if (window && n_cpus)
 		fprintf(mem, ", %.4f %% of all CPU time",
 			100.0 * (double)ns / ((double)window * (double)n_cpus));
-	fputs(runs ? "); " : "; ", mem);
+	fputs("); ", mem);
 }
 
 static void put_observer(const json_t *report, FILE *out)
@@ -219,7 +282,8 @@ static void put_observer(const json_t *report, FILE *out)
 		return;
 	put_bpf_cost(report, obs, mem);
 	if (json_is_integer(json_object_get(obs, "cpu_ns")))
-		fprintf(mem, "tmigr itself took %s of CPU time in %llu wake-ups",
+		fprintf(mem, "%s itself took %s of CPU time in %llu wake-ups",
+			is_daemons(report) ? "the daemon" : "tmigr",
 			tmigr_fmt_dur(buf, tmigr_rep_u64(obs, "cpu_ns")),
 			(unsigned long long)tmigr_rep_u64(obs, "wakeups"));
 	else
@@ -247,6 +311,7 @@ int tmigr_report_text(const json_t *report, FILE *out)
 	tmigr_fmt_wrapped(out, "Answer:", tmigr_rep_str(json_object_get(report, "answer"), "text"),
 			  2);
 	put_notes(report, out);
+	put_marks(report, out);
 	if (ret == 0)
 		ret = tmigr_text_holdings(report, out);
 	if (ret == 0)

@@ -60,6 +60,11 @@ int tmigr_varlink_fd(const struct tmigr_varlink *v)
 	return v->fd;
 }
 
+bool tmigr_varlink_pending(const struct tmigr_varlink *v)
+{
+	return v->n > v->seen && memchr(v->in + v->seen, '\0', v->n - v->seen);
+}
+
 const char *tmigr_varlink_error(const struct tmigr_varlink *v)
 {
 	const char *name = json_string_value(json_object_get(v->error, "error"));
@@ -234,6 +239,12 @@ int tmigr_varlink_next(struct tmigr_varlink *v, json_t **ret_params, bool *ret_m
 	}
 	json_decref(reply);
 	return ret;
+}
+
+int tmigr_varlink_send(struct tmigr_varlink *v, const char *method, json_t *params, int fd,
+		       struct tmigr_err *err)
+{
+	return send_call(v, method, params, fd, false, err);
 }
 
 int tmigr_varlink_start(struct tmigr_varlink *v, const char *method, json_t *params, int fd,

@@ -2,10 +2,14 @@
 /* tmigr: the table of verbs, and what they share. */
 #include "version.h"
 #include "tmigr.h"
+#include "top.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,6 +26,11 @@ static const struct verb verbs[] = {
 	{"run", "trace while a command runs (or for some seconds) and report", verb_run},
 	{"report", "print the report of a run directory or recording again", verb_report},
 	{"tree", "show the timer-migration hierarchy as it is now", verb_tree},
+	{"top", "show CPUs, migrators and idle states live", verb_top},
+	{"status", "show how the daemon is", verb_status},
+	{"mark", "name this instant in the reports and recordings of the daemon", verb_mark},
+	{"dump", "save the last minutes that the daemon remembers", verb_dump},
+	{"metrics", "print what a running tmigrd counted, as OpenMetrics text", verb_metrics},
 	{"doctor", "say what this kernel and user can and cannot do", verb_doctor},
 	{"help", "explain a verb", verb_help},
 };
@@ -31,12 +40,19 @@ static const struct verb verbs[] = {
 static void complain(const char *verb, const char *hint, const char *fmt, va_list ap)
 	__attribute__((format(printf, 3, 0)));
 
-/* One write to stderr, so that the line stays whole beside a command's output. */
+/*
+ * One write to stderr, so that the line stays whole beside a command's output.
+ * A name from outside may hold anything: it must not break the line, nor talk to
+ * the terminal.
+ */
 static void complain(const char *verb, const char *hint, const char *fmt, va_list ap)
 {
-	char text[1024];
+	char text[1024], *p;
 
 	vsnprintf(text, sizeof(text), fmt, ap);
+	for (p = text; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			*p = '?';
 	fflush(stdout);
 	fprintf(stderr, "tmigr%s%s: %s%s\n", verb ? " " : "", verb ? verb : "", text, hint);
 }
@@ -95,6 +111,12 @@ int tool_help(const char *verb, const char *text)
 	return tool_flush(verb);
 }
 
+bool tool_utf8(void)
+{
+	setlocale(LC_CTYPE, "");
+	return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
 static int print_usage(void)
 {
 	size_t i;
@@ -119,9 +141,12 @@ static int print_usage(void)
 
 static int print_version(void)
 {
+	const char *curses = top_screen_version();
+
 	printf("tmigr %s\n", TMIGR_VERSION);
-	printf("libbpf %u.%u, jansson %s, zstd %s\n", libbpf_major_version(),
-	       libbpf_minor_version(), jansson_version_str(), ZSTD_versionString());
+	printf("libbpf %u.%u, jansson %s, zstd %s, %s%s\n", libbpf_major_version(),
+	       libbpf_minor_version(), jansson_version_str(), ZSTD_versionString(),
+	       curses ? "ncurses " : "no ncurses (top: only --once)", curses ? curses : "");
 	return tool_flush(NULL);
 }
 
@@ -198,7 +223,8 @@ int main(int argc, char **argv)
 
 	occupy_std_fds();
 	if (argc < 2) {
-		tool_usage(NULL, "no verb given: run, report, tree, doctor or help");
+		tool_usage(NULL, "no verb given: run, report, tree, top, status, mark, dump, "
+				 "metrics, doctor or help");
 		return TMIGR_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

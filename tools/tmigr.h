@@ -6,6 +6,8 @@
 #ifndef TMIGR_TOOL_H
 #define TMIGR_TOOL_H
 
+#include <stdbool.h>
+
 /* Exit codes; `run` passes its command's own status on besides. */
 #define TMIGR_EXIT_OK	 0
 #define TMIGR_EXIT_ERROR 1
@@ -24,6 +26,11 @@ struct verb {
 int verb_run(int argc, char **argv);
 int verb_report(int argc, char **argv);
 int verb_tree(int argc, char **argv);
+int verb_top(int argc, char **argv);
+int verb_metrics(int argc, char **argv);
+int verb_status(int argc, char **argv);
+int verb_mark(int argc, char **argv);
+int verb_dump(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 
 /*
@@ -43,6 +50,9 @@ int tool_bad_option(const char *verb, int c, char **argv);
 
 /* Prints a verb's help, flushes; TMIGR_EXIT_OK, or an error when stdout fails. */
 int tool_help(const char *verb, const char *text);
+
+/* Takes the user's locale (characters only): may text be UTF-8? */
+bool tool_utf8(void);
 
 /* Flushes stdout and says so when it failed (disk full, closed pipe). */
 int tool_flush(const char *verb);

@@ -22,6 +22,8 @@ int tmigr_varlink_connect(const char *path, struct tmigr_varlink **ret, struct t
 void tmigr_varlink_close(struct tmigr_varlink *v); /* NULL is fine */
 /* For poll(2): readable when a reply comes, or the service is gone. */
 int tmigr_varlink_fd(const struct tmigr_varlink *v);
+/* A whole reply has been read already: poll(2) does not tell of it. */
+bool tmigr_varlink_pending(const struct tmigr_varlink *v);
 
 /*
  * Calls @method ("org.tmigrd.Status") and waits for its reply.  @params is
@@ -33,6 +35,10 @@ int tmigr_varlink_fd(const struct tmigr_varlink *v);
  */
 int tmigr_varlink_call(struct tmigr_varlink *v, const char *method, json_t *params, int fd,
 		       json_t **ret_params, struct tmigr_err *err);
+
+/* The first half of a call: its reply is what tmigr_varlink_next() gives. */
+int tmigr_varlink_send(struct tmigr_varlink *v, const char *method, json_t *params, int fd,
+		       struct tmigr_err *err);
 
 /* A call with a stream of replies: send it, then take one after the other.
  * *@ret_more false: that was the last. */
