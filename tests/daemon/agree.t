@@ -6,6 +6,7 @@ edges are the same."""
 
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -207,7 +208,9 @@ def main():
     if why:
         skip_all(why)
     t = Tap()
-    load = subprocess.Popen([PROGRAMS / 'tm-load', '-q', '-d', '600'], stdout=subprocess.DEVNULL)
+    # Its sleepers are processes of their own: the whole group ends together.
+    load = subprocess.Popen([PROGRAMS / 'tm-load', '-q', '-d', '600'], start_new_session=True,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         with daemon.Daemon('--flight', '8') as d, tempfile.TemporaryDirectory() as tmp:
             tmp = pathlib.Path(tmp)
@@ -221,7 +224,7 @@ def main():
                  'no complaint', d.messages().splitlines())
         bounded(t)
     finally:
-        load.terminate()
+        os.killpg(load.pid, signal.SIGTERM)
         load.wait()
     t.done()
 
