@@ -460,6 +460,27 @@ static void list_has_room_at_80x24(void **state)
 	tmigr_top_free(top);
 }
 
+/* In a low window the head gives way, what matters least first. */
+static void head_gives_way(void **state)
+{
+	struct tmigr_top_opts o = {.width = 80, .height = 15};
+	struct tmigr_top *top = top_new();
+	struct tmigr_top_frame *frame;
+
+	(void)state;
+	add_256(top);
+	assert_text(top, o, "Observer: ", "Big share: ");
+	assert_text(top, o, "GRP2:0: CPU 200 (big) now", NULL);
+	o.height = 12;
+	assert_text(top, o,
+		    "So far: YES, a big CPU held the global migrator for 3.500 s, 35.0 % of...\n",
+		    "GRP2:0");
+	frame = frame_of(top, o);
+	assert_int_equal(frame->shown, 8);
+	tmigr_top_frame_free(frame);
+	tmigr_top_free(top);
+}
+
 /* Page by page through the list shows every CPU once. */
 static void pages_show_each_cpu_once(void **state)
 {
@@ -760,6 +781,7 @@ int main(void)
 		cmocka_unit_test(refuses_what_is_no_sample),
 		cmocka_unit_test(every_size_fits),
 		cmocka_unit_test(list_has_room_at_80x24),
+		cmocka_unit_test(head_gives_way),
 		cmocka_unit_test(pages_show_each_cpu_once),
 		cmocka_unit_test(scroll_stops_at_the_end),
 		cmocka_unit_test(sorts),
