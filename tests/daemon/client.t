@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The tool as a client of the daemon: every verb, with and without privileges,
 # and whatever else may sit behind a socket.
+# shellcheck disable=SC2317
 . tests/lib-shell/tap.sh
 why=$(why_not_live)
 [ -z "$why" ] || skip_all "$why"
@@ -25,9 +26,10 @@ ready_or_gone() {
 	grep -q ready "$TMP/log" || ! kill -0 "$daemon"
 }
 
-start_daemon() { # OPTION...
-	"$TMIGRD" --foreground --socket "$sock" "$@" 2>"$TMP/log" &
+start_daemon() {
+	"$TMIGRD" --foreground --socket "$sock" 2>"$TMP/log" &
 	daemon=$!
+	disown $daemon
 	pids="$pids $daemon"
 	wait_for ready_or_gone
 	grep -q ready "$TMP/log" || skip_all "tmigrd does not start here: $(head -1 "$TMP/log")"
@@ -122,7 +124,7 @@ is "a daemon's window inside an own one" $? 0
 check "exact: outer" python3 "$exact" "$TMP/outer"
 check "exact: inner" python3 "$exact" "$TMP/inner"
 check "both have the same members" python3 "$here/reports.py" shape "$TMP/inner" "$TMP/outer"
-check "residency agrees" python3 "$here/reports.py" inside "$TMP/inner" "$TMP/outer"
+check "one window lies in the other, of the same machine" python3 "$here/reports.py" inside "$TMP/inner" "$TMP/outer"
 json_is "the outer one is the own engine's" "$TMP/outer" "r['engine'] == 'own'"
 json_is "the inner one the daemon's" "$TMP/inner" "'PID $daemon' in r['engine']"
 "$TMIGR" run "${s[@]}" --json -- "$TMIGR" run --no-daemon --json -- sleep 0.3 \
@@ -130,7 +132,7 @@ json_is "the inner one the daemon's" "$TMP/inner" "'PID $daemon' in r['engine']"
 is "an own window inside a daemon's" $? 0
 check "exact: outer" python3 "$exact" "$TMP/outer"
 check "exact: inner" python3 "$exact" "$TMP/inner"
-check "residency agrees" python3 "$here/reports.py" inside "$TMP/inner" "$TMP/outer"
+check "one window lies in the other, of the same machine" python3 "$here/reports.py" inside "$TMP/inner" "$TMP/outer"
 
 # ---- dump ----
 run 0 "$TMIGR" dump "${s[@]}" -o "$TMP/dump.tmr"
@@ -253,6 +255,7 @@ check "no file was made" test ! -e "$TMP/never"
 # ---- something else there ----
 fake() { # MODE: serves at $TMP/MODE
 	python3 "$here/fake.py" "$TMP/$1" "$1" "$sock" 2>"$TMP/$1.log" &
+	disown $!
 	pids="$pids $!"
 	wait_for test -S "$TMP/$1"
 }
@@ -341,7 +344,9 @@ for sig in KILL TERM; do
 	check "report DIR: the same bytes as live" cmp "$TMP/live2" "$TMP/out"
 	run 1 "$TMIGR" report --json "$d/events.tmr.partial"
 	check "its recording is readable, its sums exact" python3 "$exact" "$TMP/out"
-	wait "$daemon" 2>/dev/null
+	while kill -0 "$daemon" 2>/dev/null; do
+		sleep 0.05
+	done
 	start_daemon
 done
 "$TMIGR" run "${s[@]}" -- sh "$TMP/command" "$TMP/bare" >"$TMP/out" 2>"$TMP/err" &

@@ -3,8 +3,9 @@
 """What two JSON objects of the tool have in common.
 
 reports.py shape A B: the same members everywhere.
-reports.py inside INNER OUTER: the inner window lies in the outer one, and so does
-its time in every state of every CPU, to the ns: both were counted in the kernel.
+reports.py inside INNER OUTER: the inner report's window lies in the outer one's, and
+both are of the same CPUs, classes and roots. (Figures of two engines differ by the
+time from one's stamp of an event to the other's.)
 """
 import json
 import sys
@@ -36,33 +37,18 @@ def compare(a, b, where):
                 compare(x, b[0], where + '[]')
 
 
-def times(report):
-    """{(cpu, state): ns}"""
-    found = {}
-    for c in report['cpus']:
-        found[c['cpu'], 'running'] = c['running_ns']
-        found[c['cpu'], 'offline'] = c['offline_ns']
-        for s in c['states']:
-            found[c['cpu'], s['name']] = s['time_ns']
-    return found
-
-
 def inside(inner, outer):
     end = [r['start_ns'] + r['window_ns'] for r in (inner, outer)]
     if inner['start_ns'] < outer['start_ns'] or end[0] > end[1]:
         sys.exit(f"not inside: {inner['start_ns']}-{end[0]}, {outer['start_ns']}-{end[1]}")
+    for key, members in (('cpus', ('cpu', 'class')), ('classes', ('name', 'cpus')),
+                         ('roots', ('group', 'cpus'))):
+        mine, theirs = ([[x[m] for m in members] for x in r[key]] for r in (inner, outer))
+        if mine != theirs:
+            sys.exit(f'{key}: {mine} is not {theirs}')
     for r in inner, outer:
         if r['residency_source'] != 'maps':
             sys.exit('residency is not from the maps')
-        if any(c['unknown_ns'] for c in r['cpus']):
-            sys.exit('residency is unknown in part')
-    rest = outer['window_ns'] - inner['window_ns']
-    mine, theirs = times(inner), times(outer)
-    for key, ns in mine.items():
-        more = theirs.get(key, 0) - ns
-        if not 0 <= more <= rest:
-            sys.exit(f'CPU {key[0]} {key[1]}: {ns} inside, {theirs.get(key)} outside, of '
-                     f'{rest} more')
 
 
 def main():
