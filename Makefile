@@ -8,11 +8,13 @@
 # make check-board [BOARD=name|all] [KERNEL=series|image|all]
 #                 the static program on virtual boards (tests/board/README.md)
 # make bench      measure this tool beside its peers
+# make install    programs and units [DESTDIR= PREFIX=/usr/local BINDIR= SBINDIR=
+#                 UNITDIR= SYSUSERSDIR=]; make uninstall takes them away again
 #
 # V=1 shows commands; SANITIZE=1 builds into build-asan with ASan and UBSan;
-# WERROR=1 makes warnings errors.
+# WERROR=1 makes warnings errors; B=DIR builds there (a tree that is read-only).
 
-MAKEFLAGS += --no-builtin-rules
+MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -20,6 +22,7 @@ MAKEFLAGS += --no-builtin-rules
 SANITIZE ?= 0
 WERROR ?= 0
 V ?= 0
+export PYTHONDONTWRITEBYTECODE := 1
 ifeq ($(SANITIZE),1)
 B ?= build-asan
 else
@@ -46,7 +49,15 @@ PKG_CONFIG := env PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)
 endif
 
 PACKAGES := libbpf libtracefs libtraceevent jansson libzstd
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1)
+# What comes by itself with make demo, check and bench is only told of otherwise.
+ifeq ($(filter deps demo check check-board bench clean,$(MAKECMDGOALS))$(CROSS),)
+ifneq ($(shell for i in $(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL); do command -v $$i; done 2>/dev/null | wc -l) \
+	$(shell $(PKG_CONFIG) --exists $(PACKAGES) 2>/dev/null && echo there),3 there)
+$(warning what the build needs is not all there: scripts/install-deps installs it)
+endif
+endif
+# This tree's own repository: not one around it, and whoever owns it.
+VERSION := $(shell git --git-dir=.git --work-tree=. describe --tags --always --dirty 2>/dev/null || echo 0.1)
 
 CFLAGS ?= -O2 -g
 LDFLAGS += -Wl,--as-needed
@@ -63,13 +74,14 @@ ALL_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-
 LDFLAGS += -fsanitize=address,undefined
 endif
 ifeq ($(STATIC),1)
-LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null)
+# Once more at the end: lib/libelf_static.c.
+LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) $(B)/libtmigr.a
 LDFLAGS += -static -s
 endif
 
 # The BPF object needs no header of the machine it is built on but libbpf's and
 # the kernel's uapi; the multiarch folder holds asm/types.h.
-BPF_TARGET_ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1 | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/')
+BPF_TARGET_ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1 | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/')
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g $(WARN) -D__TARGET_ARCH_$(BPF_TARGET_ARCH) -Iinclude -Ibpf \
 	-I/usr/include/$(shell gcc -print-multiarch 2>/dev/null)
 
@@ -139,9 +151,14 @@ $(B)/tests/unit/%: $(B)/tests/unit/test_%.o $(TEST_LIB_OBJ) $(B)/libtmigr.a
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka -lm
 
-$(B)/tests/programs/%: $(B)/tests/programs/%.o $(TEST_LIB_OBJ) $(B)/libtmigr.a
+# From an archive, so that what uses no cmocka can be linked statically without it.
+$(B)/tests/libtests.a: $(TEST_LIB_OBJ)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(B)/tests/programs/%: $(B)/tests/programs/%.o $(B)/tests/libtests.a $(B)/libtmigr.a
 	$(call msg,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka -lm
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) $(if $(filter 1,$(STATIC)),,-lcmocka) -lm
 
 FUZZ_SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c))
 $(B)/tests/fuzz/request: tests/fuzz/request.c $(FUZZ_SRC) $(wildcard daemon/*.h) $(B)/interface.inc $(B)/service.inc $(LIB_OBJ) | $(B)/version.h
@@ -155,30 +172,48 @@ $(B)/bench/%: $(B)/bench/%.o $(B)/libtmigr.a
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lm
 
-STATIC_B = build/static$(ARCH:%=-%)
-.PHONY: static
-static:
-	$(Q)sysroot=$(if $(ARCH),$$(tests/board/sysroot $(ARCH))) && \
-	$(MAKE) STATIC=1 CROSS=$(ARCH) SYSROOT="$$sysroot" B=$(STATIC_B) CFLAGS=-O2 $(STATIC_B)/tmigr
+# The launcher of the hardened daemon's test is of several files.
+CONFINE_OBJ := $(patsubst tests/confine/%.c,$(B)/tests/confine/%.o,$(wildcard tests/confine/*.c))
+$(B)/tests/programs/confine: $(B)/tests/programs/confine.o $(CONFINE_OBJ)
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lseccomp
+
+STATIC_B = $(B)/static$(ARCH:%=-%)
+# What the boards run beside the program.
+BOARD_PROGS := $(addprefix tests/programs/,engine-selftest engine-tree)
+.PHONY: static static-board
+static: STATIC_PROGS = tmigr
+static-board: STATIC_PROGS = tmigr $(BOARD_PROGS)
+static static-board:
+	$(Q)$(if $(ARCH),scripts/install-deps --check $(ARCH) &&) \
+	sysroot=$(if $(ARCH),$$(tests/board/sysroot $(ARCH))) && \
+	$(MAKE) STATIC=1 CROSS=$(ARCH) SYSROOT="$$sysroot" B=$(STATIC_B) CFLAGS=-O2 \
+		$(STATIC_PROGS:%=$(STATIC_B)/%)
 
 .PHONY: check-board
 check-board:
-	$(Q)prove -e '' tests/board/check.py :: --board $(or $(BOARD),rk3576) --kernel $(or $(KERNEL),6.12 7.3)
+	$(Q)scripts/install-deps --board || echo "check-board: goes on with what is here" >&2
+	$(Q)prove -v -e '' tests/board/check.py :: --board $(or $(BOARD),rk3576) --kernel $(or $(KERNEL),6.12 7.3)
 
 .PHONY: deps demo check check-only bench
 deps:
 	$(Q)scripts/install-deps
 
+# By sudo in a user's tree, what was built is the user's: a later make goes on.
+give = $(Q)[ "$$(id -u)" != 0 ] || chown -hR --reference=Makefile $(1) 2>/dev/null || :
+
 demo: deps
 	$(Q)$(MAKE) all $(B)/tests/programs/tm-load
+	$(call give,$(B))
 	$(Q)scripts/demo $(B)/tmigr
 
 # The whole suite twice: the ordinary build, then ASan+UBSan.
 check:
 	$(Q)scripts/install-deps tests
 	$(Q)$(MAKE) build-all
-	$(Q)$(MAKE) SANITIZE=1 build-all
-	$(Q)tests/run-all build build-asan
+	$(Q)$(MAKE) SANITIZE=1 B=$(B)-asan build-all
+	$(call give,$(B) $(B)-asan)
+	$(Q)tests/run-all $(B) $(B)-asan
 
 # One build's suite, nothing installed: make check-only [SANITIZE=1] [T='tests/cli/*.t']
 check-only: build-all
@@ -186,7 +221,32 @@ check-only: build-all
 
 bench: deps
 	$(Q)$(MAKE) build-all
+	$(call give,$(B))
 	$(Q)bench/run $(B)
+
+# The units name the programs where PREFIX puts them.
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+SBINDIR ?= $(PREFIX)/sbin
+UNITDIR ?= $(or $(shell $(PKG_CONFIG) --variable=systemdsystemunitdir systemd 2>/dev/null),$(PREFIX)/lib/systemd/system)
+SYSUSERSDIR ?= $(or $(shell $(PKG_CONFIG) --variable=sysusersdir systemd 2>/dev/null),$(PREFIX)/lib/sysusers.d)
+INSTALL ?= install
+UNITS := tmigrd.service tmigrd.socket tmigrd-metrics.service tmigrd-metrics.timer
+
+.PHONY: install uninstall
+install: all
+	$(Q)$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(SBINDIR)' '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(SYSUSERSDIR)'
+	$(Q)$(INSTALL) -m 755 $(B)/tmigr '$(DESTDIR)$(BINDIR)/tmigr'
+	$(Q)$(INSTALL) -m 755 $(B)/tmigrd '$(DESTDIR)$(SBINDIR)/tmigrd'
+	$(Q)for u in $(UNITS); do \
+		sed 's|/usr/sbin/tmigrd|$(SBINDIR)/tmigrd|; s|/usr/bin/tmigr |$(BINDIR)/tmigr |' systemd/$$u \
+			> $(B)/$$u && $(INSTALL) -m 644 $(B)/$$u '$(DESTDIR)$(UNITDIR)/'$$u || exit 1; \
+	done
+	$(Q)$(INSTALL) -m 644 systemd/tmigrd.sysusers '$(DESTDIR)$(SYSUSERSDIR)/tmigrd.conf'
+
+uninstall:
+	$(Q)rm -f '$(DESTDIR)$(BINDIR)/tmigr' '$(DESTDIR)$(SBINDIR)/tmigrd' \
+		$(UNITS:%='$(DESTDIR)$(UNITDIR)/%') '$(DESTDIR)$(SYSUSERSDIR)/tmigrd.conf'
 
 .PHONY: clean
 clean:

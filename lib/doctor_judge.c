@@ -133,7 +133,8 @@ static void check_cpu_idle(const struct doctor_facts *f, struct tmigr_check *c)
 
 static void check_kallsyms(const struct doctor_facts *f, struct tmigr_check *c)
 {
-	static const char meaning[] = "start state from the per-CPU ruler, needs one event";
+	static const char meaning[] =
+		"the start state is found after one event of any CPU, and tmigr makes one";
 
 	if (knows_tracepoints(f) && f->features.ksym_tmigr_cpu && f->features.ksym_runqueues) {
 		say(c, TMIGR_CHECK_OK, "tmigr_cpu and runqueues are found: exact start state");
@@ -146,7 +147,7 @@ static void check_kallsyms(const struct doctor_facts *f, struct tmigr_check *c)
 		say(c, TMIGR_CHECK_NOTE, "addresses are hidden from this user: %s", meaning);
 		advise(c, "run as root or with CAP_SYSLOG; see sysctl kernel.kptr_restrict");
 	} else {
-		say(c, TMIGR_CHECK_NOTE, "no KALLSYMS_ALL, tmigr_cpu and runqueues not found: %s",
+		say(c, TMIGR_CHECK_NOTE, "no symbols tmigr_cpu and runqueues in kallsyms: %s",
 		    meaning);
 		advise(c, "a kernel with CONFIG_KALLSYMS_ALL=y, if the first moments matter");
 	}

@@ -159,9 +159,13 @@ static int load_error(int ret, struct tmigr_err *err)
 				  "CAP_BPF and CAP_PERFMON");
 	if (ret == -ENOMEM)
 		return tmigr_fail(err, ret, "no memory for the BPF programs and their maps");
-	return tmigr_fail(err, -EOPNOTSUPP,
-			  "this kernel refuses the BPF programs (%s); TMIGR_DEBUG=1 shows why",
-			  strerror(-ret));
+	if (ret == -EMFILE)
+		return tmigr_fail(err, ret, "too many open files: raise the limit (ulimit -n)");
+	/* With CAP_BPF alone libbpf's own probes fail, and it is EINVAL. */
+	return tmigr_fail(err, -EOPNOTSUPP, "this kernel refuses the BPF programs (%s); %s",
+			  strerror(-ret),
+			  geteuid() ? "run as root, or with CAP_BPF and CAP_PERFMON"
+				    : "TMIGR_DEBUG=1 shows why");
 }
 
 static int open_and_load(struct tmigr_live *live)

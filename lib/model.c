@@ -17,7 +17,7 @@ static void init_cpu(struct tmigr_model *m, size_t i)
 
 	*c = (struct tmigr_mcpu){
 		.cpu = tc->cpu,
-		.class_idx = tc->class_idx,
+		.class_idx = tc->class_guessed ? m->cfg.topo->n_classes : tc->class_idx,
 		.slot = tc->online ? TMIGR_SLOT_UNKNOWN : TMIGR_SLOT_OFFLINE,
 		.idle_slot = TMIGR_SLOT_UNKNOWN,
 		.seen = !tc->online,
@@ -36,15 +36,19 @@ static void init_cpu(struct tmigr_model *m, size_t i)
 
 static void init_classes(struct tmigr_model *m)
 {
-	const struct tmigr_topology *topo = m->cfg.topo;
+	const struct tmigr_class *c = m->cfg.topo->classes;
+	size_t n_classes = m->cfg.topo->n_classes;
 
-	for (size_t i = 0; i < topo->n_classes; i++) {
+	for (size_t i = 0; i < n_classes; i++) {
+		bool same = c[0].capacity == c[n_classes - 1].capacity;
+		unsigned int rank = tmigr_class_rank(c[i].capacity, c[i].name, same);
 		unsigned int n = 0;
 
-		while (n < i && topo->classes[n].capacity < topo->classes[i].capacity)
+		while (n < i && tmigr_class_rank(c[n].capacity, c[n].name, same) < rank)
 			n++;
 		m->lower_classes[i] = n;
 	}
+	m->lower_classes[n_classes] = 0;
 }
 
 int tmigr_model_new(const struct tmigr_model_cfg *cfg, struct tmigr_model **ret)

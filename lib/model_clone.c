@@ -37,12 +37,12 @@ static int copy_map(struct tmigr_map *to, const struct tmigr_map *from)
 static int copy_root(const struct tmigr_model *m, struct tmigr_root *to,
 		     const struct tmigr_root *from)
 {
-	size_t classes = m->cfg.topo->n_classes + 1;
+	size_t classes = m->cfg.topo->n_classes + 1; /* and the one not known */
 	int err = 0;
 
 	*to = *from;
-	COPY(to, from, n_active, m->cfg.topo->n_classes, classes);
-	COPY(to, from, n_dark, m->cfg.topo->n_classes, classes);
+	COPY(to, from, n_active, classes, classes);
+	COPY(to, from, n_dark, classes, classes);
 	COPY(to, from, holder_of_cpu, m->n_cpus, m->n_cpus + 1);
 	COPY(to, from, log, from->n_log, from->cap_log);
 	COPY(to, from, holders, from->n_holders, from->cap_holders);
@@ -51,15 +51,15 @@ static int copy_root(const struct tmigr_model *m, struct tmigr_root *to,
 
 static int copy_arrays(struct tmigr_model *to, const struct tmigr_model *from)
 {
-	size_t n = from->n_cpus, classes = from->cfg.topo->n_classes;
+	size_t n = from->n_cpus, classes = from->cfg.topo->n_classes + 1;
 	int err = 0;
 
 	COPY(to, from, held, from->n_held, from->cap_held);
 	COPY(to, from, cpus, n, n + 1);
 	COPY(to, from, figures, n, n + 1);
 	COPY(to, from, index_of_cpu, from->n_numbers, from->n_numbers + 1);
-	COPY(to, from, lower_classes, classes, classes + 1);
-	COPY(to, from, n_stray, classes, classes + 1);
+	COPY(to, from, lower_classes, classes, classes);
+	COPY(to, from, n_stray, classes, classes);
 	COPY(to, from, groups, from->n_groups, from->cap_groups);
 	COPY(to, from, roots, 0, from->cap_roots);
 	COPY(to, from, result.remote, from->result.n_remote, from->cap_remote);

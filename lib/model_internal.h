@@ -153,7 +153,7 @@ struct tmigr_model {
 	int *index_of_cpu; /* by CPU number */
 	unsigned int n_numbers;
 	unsigned int *lower_classes; /* by class: how many classes, from the
-				      * first, have a lower capacity */
+				      * first, are lower */
 
 	struct tmigr_group *groups;
 	size_t n_groups, cap_groups;

@@ -20,7 +20,9 @@
  * and the end of the window leave it unknown.
  *
  * Avoidable: a CPU of a class with lower capacity, below the same root, is
- * tmigr-active; not known: none is, but of one it is not known.
+ * tmigr-active; not known: none is, but of one it is not known.  CPUs whose class
+ * is a guess are in a class of their own behind all others, of which nobody
+ * knows whether it is lower than any.
  *
  * Loss.  A word is blurred from the first moment at which an update may have
  * been lost until the record that shows it: from the latest of
@@ -133,6 +135,26 @@ static void resolve_nobody(const struct tmigr_model *m, const struct tmigr_root 
 	}
 }
 
+static bool guessed(const struct tmigr_model *m, int cpu)
+{
+	return m->cpus[cpu].class_idx == m->cfg.topo->n_classes;
+}
+
+/* How many CPUs below @r that are, or may be, active may be of a lower class than
+ * @cpu: those of a guessed class; all others when its own is guessed. */
+static int guessed_lower(const struct tmigr_model *m, const struct tmigr_root *r, int cpu)
+{
+	unsigned int n_classes = m->cfg.topo->n_classes;
+	const struct tmigr_mcpu *c = &m->cpus[cpu];
+	int n = 0;
+
+	for (unsigned int i = guessed(m, cpu) ? 0 : n_classes; i <= n_classes; i++)
+		n += r->n_active[i] + r->n_dark[i] + m->n_stray[i];
+	if (guessed(m, cpu) && tmigr_word_active(m->groups[c->group].word) & c->mask)
+		n--; /* itself */
+	return n;
+}
+
 static void resolve_held(const struct tmigr_model *m, const struct tmigr_root *r,
 			 struct tmigr_piece *p, int cpu)
 {
@@ -145,6 +167,7 @@ static void resolve_held(const struct tmigr_model *m, const struct tmigr_root *r
 		p->n_active += r->n_active[i];
 		p->n_unknown += r->n_dark[i] + m->n_stray[i];
 	}
+	p->n_unknown += guessed_lower(m, r, cpu);
 }
 
 static void resolve(const struct tmigr_model *m, const struct tmigr_root *r, struct tmigr_piece *p)
@@ -329,11 +352,16 @@ static void blur_avoidable(const struct tmigr_model *m, const struct tmigr_group
 	unsigned int n_lower = m->lower_classes[m->cpus[p->cpu].class_idx];
 
 	for (int i = 0; i < TMIGR_CHILDREN; i++) {
-		if (g->child_cpu[i] < 0 || m->cpus[g->child_cpu[i]].class_idx >= n_lower)
+		bool active = tmigr_word_active(g->word) >> i & 1;
+
+		if (g->child_cpu[i] < 0)
 			continue;
-		if (tmigr_word_active(g->word) >> i & 1)
-			p->n_active--;
-		p->n_unknown++;
+		if (guessed(m, g->child_cpu[i]) || guessed(m, p->cpu)) {
+			p->n_unknown += !active; /* else it is counted */
+		} else if (m->cpus[g->child_cpu[i]].class_idx < n_lower) {
+			p->n_active -= active;
+			p->n_unknown++;
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ struct replay {
 	const char *path;
 	const struct tmigr_replay_opts *opts;
 	struct tmigr_topology *topo;
+	struct tmigr_topology *end_topo; /* corrected at the end; NULL: as at the start */
 	struct tmigr_model *model;
 	struct tmigr_window_totals *totals;
 	json_t *meta_info, *end_info;
@@ -28,6 +29,7 @@ static void replay_free(struct replay *r)
 	tmigr_window_totals_free(r->totals);
 	tmigr_model_free(r->model);
 	tmigr_topology_free(r->topo);
+	tmigr_topology_free(r->end_topo);
 	json_decref(r->meta_info);
 	json_decref(r->end_info);
 }
@@ -87,10 +89,51 @@ static int on_meta(struct replay *r, const json_t *meta, struct tmigr_err *err)
 	return ret < 0 ? tmigr_fail(err, ret, "%s: %s", r->path, strerror(-ret)) : 0;
 }
 
+/* The topology that the report is about, where the run knew more at its end. */
+static int read_end_topology(struct replay *r, const json_t *json, struct tmigr_err *err)
+{
+	struct tmigr_err why = {""};
+	int ret = tmigr_topology_from_json(json, &r->end_topo, &why);
+	bool same;
+
+	if (ret < 0)
+		return bad_part(r, ret, &why, err);
+	same = r->end_topo->n_cpus == r->topo->n_cpus;
+	for (size_t i = 0; same && i < r->topo->n_cpus; i++)
+		same = r->end_topo->cpus[i].cpu == r->topo->cpus[i].cpu;
+	if (!same)
+		return tmigr_fail(err, -EINVAL, "%s: other CPUs at the end than at the start",
+				  r->path);
+	return 0;
+}
+
+/* Every CPU once, its times the window: else the report would not add up. */
+static bool totals_fit(const struct replay *r, __u64 window_ns)
+{
+	if (r->totals->n_cpus != r->topo->n_cpus)
+		return false;
+	for (size_t i = 0; i < r->totals->n_cpus; i++) {
+		const struct tmigr_totals_cpu *c = &r->totals->cpus[i];
+		__u64 left = window_ns;
+
+		if (c->cpu != r->topo->cpus[i].cpu)
+			return false;
+		for (int s = 0; s < TMIGR_SLOTS; s++) {
+			if (c->time_ns[s] > left)
+				return false;
+			left -= c->time_ns[s];
+		}
+		if (left)
+			return false;
+	}
+	return true;
+}
+
 static int on_end(struct replay *r, const json_t *end, struct tmigr_err *err)
 {
 	struct tmigr_err why = {""};
 	const json_t *totals = json_object_get(end, "totals");
+	const json_t *topo = json_object_get(end, "topology");
 	__u64 end_ns = 0;
 	int ret = read_time(r, end, "end_ns", &end_ns, err);
 
@@ -102,6 +145,16 @@ static int on_end(struct replay *r, const json_t *end, struct tmigr_err *err)
 		ret = tmigr_window_totals_from_json(totals, &r->totals, &why);
 		if (ret < 0)
 			return bad_part(r, ret, &why, err);
+		if (!totals_fit(r, end_ns - r->start_ns))
+			return tmigr_fail(err, -EINVAL,
+					  "%s: the totals at its end do not fit the machine and "
+					  "the window",
+					  r->path);
+	}
+	if (topo && !json_is_null(topo)) {
+		ret = read_end_topology(r, topo, err);
+		if (ret < 0)
+			return ret;
 	}
 	r->end_info = json_deep_copy(json_object_get(end, "info"));
 	r->finished = true;
@@ -169,7 +222,8 @@ static int read_all(struct replay *r, struct tmigr_recording_reader *reader, str
 
 static int build(const struct replay *r, json_t **ret_report, struct tmigr_err *err)
 {
-	struct tmigr_report_input in = {r->topo, r->model, r->totals, NULL};
+	const struct tmigr_topology *topo = r->end_topo ? r->end_topo : r->topo;
+	struct tmigr_report_input in = {topo, r->model, r->totals, NULL};
 	json_t *info = tmigr_replay_info(r->meta_info, r->end_info);
 	json_t *report = NULL;
 

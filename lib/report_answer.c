@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The one question: does a big CPU hold the global migrator, and for how long?
- * "big" is the class of the highest capacity.  Only roots that span several
- * classes can give a yes: where each class has a hierarchy of its own, a big
- * CPU holding it is how it should be.
+ * "big" is the highest class, or those that are level there (--class can make
+ * such).  Only roots that span several classes can give a yes: where each class
+ * has a hierarchy of its own, a big CPU holding it is how it should be.
  */
 #include "report_fmt.h"
 #include "report_parts.h"
@@ -51,30 +51,58 @@ struct spanning {
 	__u64 window_ns; /* summed over those roots */
 };
 
-static size_t classes_of(const json_t *root)
+static unsigned int rank_of(const json_t *classes, size_t i)
 {
-	const json_t *c;
-	size_t i, n = 0;
+	size_t n = json_array_size(classes);
+	const json_t *c = json_array_get(classes, i);
+	bool same = tmigr_rep_u64(json_array_get(classes, 0), "capacity") ==
+		    tmigr_rep_u64(json_array_get(classes, n - 1), "capacity");
 
-	json_array_foreach (json_object_get(root, "classes"), i, c)
-		n += tmigr_rep_u64(c, "n_cpus") > 0 || tmigr_rep_u64(c, "held_ns") > 0;
-	return n;
+	return tmigr_class_rank((unsigned int)tmigr_rep_u64(c, "capacity"),
+				tmigr_rep_str(c, "name"), same);
 }
 
-static struct spanning sum_spanning(const json_t *report, const char *big)
+static bool is_big(const json_t *classes, const char *name)
 {
+	size_t n = json_array_size(classes);
+
+	for (size_t i = n; i-- > 0 && rank_of(classes, i) == rank_of(classes, n - 1);)
+		if (!strcmp(tmigr_rep_str(json_array_get(classes, i), "name"), name))
+			return true;
+	return false;
+}
+
+/* Of the root; the big ones are one. */
+static size_t classes_of(const json_t *classes, const json_t *root)
+{
+	const json_t *c;
+	size_t i, n = 0, n_big = 0;
+
+	json_array_foreach (json_object_get(root, "classes"), i, c) {
+		if (!tmigr_rep_u64(c, "n_cpus") && !tmigr_rep_u64(c, "held_ns"))
+			continue;
+		if (!is_big(classes, tmigr_rep_str(c, "name")))
+			n++;
+		else
+			n_big = 1;
+	}
+	return n + n_big;
+}
+
+static struct spanning sum_spanning(const json_t *report)
+{
+	const json_t *classes = json_object_get(report, "classes"), *root, *c;
 	struct spanning s = {0};
-	const json_t *root, *c;
 	size_t i, k;
 
 	json_array_foreach (json_object_get(report, "roots"), i, root) {
-		if (classes_of(root) < 2)
+		if (classes_of(classes, root) < 2)
 			continue;
 		s.n_roots++;
 		s.window_ns += tmigr_rep_u64(report, "window_ns");
 		s.unknown_ns += tmigr_rep_u64(root, "unknown_ns");
 		json_array_foreach (json_object_get(root, "classes"), k, c) {
-			if (strcmp(tmigr_rep_str(c, "name"), big))
+			if (!is_big(classes, tmigr_rep_str(c, "name")))
 				continue;
 			s.big_ns += tmigr_rep_u64(c, "held_ns");
 			s.avoidable_ns += tmigr_rep_u64(c, "avoidable_ns");
@@ -233,13 +261,17 @@ json_t *tmigr_report_answer(const json_t *report)
 	const json_t *classes = json_object_get(report, "classes");
 	size_t n = json_array_size(classes);
 	const char *big = n ? tmigr_rep_str(json_array_get(classes, n - 1), "name") : "";
-	struct spanning s = sum_spanning(report, big);
+	struct spanning s = sum_spanning(report);
 	char pct[TMIGR_FMT_MAX];
 
 	if (!json_array_size(json_object_get(report, "roots")))
 		return no_hierarchy(report);
 	if (n < 2)
 		return symmetric(report);
+	if (rank_of(classes, 0) == rank_of(classes, n - 1))
+		return answer(NOBODY_KNOWS, json_null(),
+			      "no answer: all classes have the same capacity, so none is big (a "
+			      "--class that is named LITTLE or big would tell).");
 	if (!s.n_roots)
 		return each_its_own(report, big);
 	if (s.big_ns)

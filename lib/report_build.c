@@ -156,6 +156,8 @@ static json_t *build_cpu(const struct tmigr_report_source *in, size_t i)
 	tmigr_put(c, "cpu", tmigr_json_u64(cpu->cpu), &bad);
 	tmigr_put(c, "class", json_string(in->topo->classes[cpu->class_idx].name), &bad);
 	tmigr_put(c, "capacity", tmigr_json_u64(cpu->capacity), &bad);
+	if (cpu->class_guessed)
+		tmigr_put(c, "class_guessed", json_true(), &bad);
 	tmigr_put(c, "online", json_boolean(cpu->online), &bad);
 	tmigr_put(c, "running_ns", tmigr_json_u64(r.time_ns[TMIGR_SLOT_RUNNING]), &bad);
 	tmigr_put(c, "offline_ns", tmigr_json_u64(r.time_ns[TMIGR_SLOT_OFFLINE]), &bad);

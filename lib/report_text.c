@@ -141,11 +141,31 @@ __attribute__((format(printf, 2, 3))) static void put_note(FILE *out, const char
 	free(text);
 }
 
+/* CPUs whose class is a guess, as a list: owned by the caller, NULL: none. */
+static char *guessed_cpus(const json_t *report)
+{
+	const json_t *cpus = json_object_get(report, "cpus"), *c;
+	unsigned int *list = calloc(json_array_size(cpus) + 1, sizeof(*list));
+	char *text = NULL;
+	size_t i, n = 0;
+
+	if (!list)
+		return NULL;
+	json_array_foreach (cpus, i, c)
+		if (json_is_true(json_object_get(c, "class_guessed")))
+			list[n++] = (unsigned int)tmigr_rep_u64(c, "cpu");
+	if (n)
+		text = tmigr_cpulist_format(list, n);
+	free(list);
+	return text;
+}
+
 static void put_notes(const json_t *report, FILE *out)
 {
 	const json_t *partial = json_object_get(report, "partial");
 	const json_t *sysctl = json_object_get(report, "timer_migration");
 	const char *unlearnt = tmigr_rep_str(json_object_get(report, "hierarchy"), "unlearnt");
+	char *guessed = guessed_cpus(report);
 
 	if (json_is_string(partial))
 		put_note(out, "this report is of a part of the run only (%s).",
@@ -162,6 +182,12 @@ static void put_notes(const json_t *report, FILE *out)
 			 "the place of CPUs %s in the hierarchy never showed; what depends on it "
 			 "is unknown.",
 			 unlearnt);
+	if (guessed)
+		put_note(out,
+			 "the class of CPUs %s is a guess: they were offline at the start and at "
+			 "the end, and their capacity cannot be read then.",
+			 guessed);
+	free(guessed);
 }
 
 /* Named instants; the first ones where there are many. */
@@ -231,14 +257,17 @@ static void put_bpf_cost(const json_t *report, const json_t *obs, FILE *mem)
 		fputs("time of the BPF programs not measured; ", mem);
 		return;
 	}
-	fprintf(mem, "BPF programs ran %llu times for %s in all", (unsigned long long)runs,
-		tmigr_fmt_dur(buf, ns));
-	if (runs)
-		fprintf(mem, " (%.0f ns each", (double)ns / (double)runs);
-	if (runs && window && n_cpus)
+	if (!runs) {
+		fputs("no BPF program ran; ", mem);
+		return;
+	}
+	fprintf(mem, "BPF programs ran %llu time%s for %s in all (%.0f ns each",
+		(unsigned long long)runs, runs == 1 ? "" : "s", tmigr_fmt_dur(buf, ns),
+		(double)ns / (double)runs);
+	if (window && n_cpus)
 		fprintf(mem, ", %.4f %% of all CPU time",
 			100.0 * (double)ns / ((double)window * (double)n_cpus));
-	fputs(runs ? "); " : "; ", mem);
+	fputs("); ", mem);
 }
 
 static void put_observer(const json_t *report, FILE *out)

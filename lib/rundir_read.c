@@ -10,9 +10,15 @@
 #include "rundir_priv.h"
 #include "tmigr/report.h"
 
+/* A FIFO of that name must not be waited for. */
+static int open_json(int dirfd, const char *name)
+{
+	return openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
 json_t *tmigr_rundir_load_run(int dirfd)
 {
-	int fd = openat(dirfd, "run.json", O_RDONLY | O_CLOEXEC);
+	int fd = open_json(dirfd, "run.json");
 	const char *schema;
 	json_t *run;
 
@@ -58,7 +64,7 @@ static int load_report(const char *path, int dirfd, json_t **ret, struct tmigr_e
 	if (!run)
 		return tmigr_fail(err, -ENOENT, "%s: not a run directory (no run.json of tmigr)",
 				  path);
-	fd = openat(dirfd, "report.json", O_RDONLY | O_CLOEXEC);
+	fd = open_json(dirfd, "report.json");
 	if (fd < 0) {
 		r = errno == ENOENT
 			    ? no_report(path, dirfd, run, err)

@@ -302,3 +302,86 @@ int tmigr_topology_read(const char *root, const char *const *overrides, size_t n
 	*ret = topo;
 	return 0;
 }
+
+static struct tmigr_topology *copy(const struct tmigr_topology *topo)
+{
+	struct tmigr_topology *new = malloc(sizeof(*new));
+
+	if (!new)
+		return NULL;
+	*new = *topo;
+	new->classes = NULL;
+	new->n_classes = 0;
+	new->cpus = calloc(topo->n_cpus, sizeof(*new->cpus));
+	if (!new->cpus) {
+		free(new);
+		return NULL;
+	}
+	memcpy(new->cpus, topo->cpus, topo->n_cpus * sizeof(*new->cpus));
+	return new;
+}
+
+/* An offline CPU's own files, if they have come. */
+static int reread_cpus(const char *root, struct tmigr_topology *topo, struct tmigr_err *err)
+{
+	for (size_t i = 0; i < topo->n_cpus; i++) {
+		struct tmigr_topo_cpu *cpu = &topo->cpus[i];
+		char path[128];
+		long long cluster = cpu->cluster;
+		int r;
+
+		if (cpu->online)
+			continue;
+		cpu->class_guessed = false;
+		r = read_capacity(root, cpu, err);
+		if (r < 0)
+			return r;
+		sysfs_number(root, cpu_path(path, sizeof(path), cpu->cpu, "topology/cluster_id"),
+			     -1, INT_MAX, &cluster);
+		cpu->cluster = (int)cluster;
+		read_states(root, cpu);
+	}
+	return 0;
+}
+
+/* 1, 0 or -ENOMEM */
+static int differ(const struct tmigr_topology *a, const struct tmigr_topology *b)
+{
+	json_t *x = tmigr_topology_to_json(a), *y = tmigr_topology_to_json(b);
+	int r = x && y ? !json_equal(x, y) : -ENOMEM;
+
+	json_decref(x);
+	json_decref(y);
+	return r;
+}
+
+int tmigr_topology_refresh(const char *root, const char *const *overrides, size_t n_overrides,
+			   const struct tmigr_topology *start, struct tmigr_topology **ret,
+			   struct tmigr_err *err)
+{
+	struct tmigr_topology *topo = copy(start);
+	int r;
+
+	if (!topo)
+		return tmigr_fail(err, -ENOMEM, "no memory for the topology");
+	r = reread_cpus(root, topo, err);
+	if (r == 0)
+		r = read_nodes(root, topo, err);
+	if (r == 0) {
+		topology_fill_capacities(root, topo);
+		r = topology_make_classes(topo, overrides, n_overrides, err);
+	}
+	if (r == 0) {
+		r = differ(start, topo);
+		if (r > 0) {
+			*ret = topo;
+			return 0;
+		}
+		if (r == 0)
+			*ret = NULL;
+		else
+			tmigr_fail(err, r, "no memory for the topology");
+	}
+	tmigr_topology_free(topo);
+	return r;
+}

@@ -120,7 +120,9 @@ void topology_fill_capacities(const char *root, struct tmigr_topology *topo)
 			cpu->capacity = from_device_tree(root, topo, cpu->cpu);
 		if (cpu->capacity == CAPACITY_UNKNOWN && known)
 			cpu->capacity = from_policy(root, topo, cpu->cpu);
-		if (cpu->capacity == CAPACITY_UNKNOWN)
+		if (cpu->capacity == CAPACITY_UNKNOWN) {
 			cpu->capacity = DEFAULT_CAPACITY;
+			cpu->class_guessed = known > 0;
+		}
 	}
 }

@@ -3,7 +3,8 @@
  * Capacity classes: CPUs of equal cpu_capacity are one class.  The lowest is
  * "LITTLE", the highest "big", one between is "mid", more are "mid1" and so on
  * from low to high; a single one is "all".  The user's overrides then move CPUs;
- * to a class of the same name if there is one, else to a new one.
+ * to a class of the same name if there is one, else to a new one.  Where firmware
+ * gives no capacities all are equal: the names LITTLE and big tell the order then.
  */
 #include "topology_class.h"
 
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "sysfs.h"
 
@@ -115,6 +117,7 @@ static int move_cpus(struct tmigr_topology *topo, struct draft *d, const char *o
 					  override, list->cpus[i]);
 		d->moved[idx] = true;
 		topo->cpus[idx].class_idx = (unsigned int)class_idx;
+		topo->cpus[idx].class_guessed = false;
 	}
 	return 0;
 }
@@ -164,11 +167,32 @@ static void count_members(const struct tmigr_topology *topo, struct draft *d)
 	}
 }
 
-static bool comes_before(const struct draft *d, size_t a, size_t b)
+unsigned int tmigr_class_rank(unsigned int capacity, const char *name, bool same)
 {
-	if (d->classes[a].capacity != d->classes[b].capacity)
-		return d->classes[a].capacity < d->classes[b].capacity;
-	return d->first_cpu[a] < d->first_cpu[b];
+	if (!same)
+		return capacity;
+	if (!strcasecmp(name, "LITTLE"))
+		return 0;
+	return strcasecmp(name, "big") ? 1 : 2;
+}
+
+/* All classes that have CPUs have one capacity. */
+static bool same_capacity(const struct tmigr_topology *topo, const struct draft *d)
+{
+	for (size_t i = 1; i < topo->n_cpus; i++)
+		if (d->classes[topo->cpus[i].class_idx].capacity !=
+		    d->classes[topo->cpus[0].class_idx].capacity)
+			return false;
+	return true;
+}
+
+static bool comes_before(const struct draft *d, size_t a, size_t b, bool same)
+{
+	const struct tmigr_class *x = &d->classes[a], *y = &d->classes[b];
+	unsigned int rank_x = tmigr_class_rank(x->capacity, x->name, same);
+	unsigned int rank_y = tmigr_class_rank(y->capacity, y->name, same);
+
+	return rank_x != rank_y ? rank_x < rank_y : d->first_cpu[a] < d->first_cpu[b];
 }
 
 /* Moves the classes that have CPUs to @topo, sorted; CPUs follow. */
@@ -176,6 +200,7 @@ static int settle(struct tmigr_topology *topo, const struct draft *d)
 {
 	struct tmigr_class *sorted = calloc(d->n, sizeof(*sorted));
 	unsigned int *new_idx = calloc(d->n, sizeof(*new_idx));
+	bool same = same_capacity(topo, d);
 	size_t n = 0;
 
 	if (!sorted || !new_idx) {
@@ -188,7 +213,7 @@ static int settle(struct tmigr_topology *topo, const struct draft *d)
 			continue;
 		n++;
 		for (size_t j = 0; j < d->n; j++)
-			if (d->classes[j].n_cpus && comes_before(d, j, i))
+			if (d->classes[j].n_cpus && comes_before(d, j, i, same))
 				new_idx[i]++;
 		sorted[new_idx[i]] = d->classes[i];
 	}

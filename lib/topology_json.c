@@ -34,11 +34,19 @@ static json_t *states_to_json(const struct tmigr_topo_cpu *cpu)
 
 static json_t *cpu_to_json(const struct tmigr_topo_cpu *cpu)
 {
-	return json_pack("{s:I, s:b, s:b, s:b, s:I, s:i, s:i, s:I, s:o}", "cpu",
-			 (json_int_t)cpu->cpu, "online", cpu->online, "isolated", cpu->isolated,
-			 "nohz_full", cpu->nohz_full, "capacity", (json_int_t)cpu->capacity, "node",
-			 cpu->node, "cluster", cpu->cluster, "class_idx",
-			 (json_int_t)cpu->class_idx, "states", states_to_json(cpu));
+	json_t *json = json_pack(
+		"{s:I, s:b, s:b, s:b, s:I, s:i, s:i, s:I, s:o}", "cpu", (json_int_t)cpu->cpu,
+		"online", cpu->online, "isolated", cpu->isolated, "nohz_full", cpu->nohz_full,
+		"capacity", (json_int_t)cpu->capacity, "node", cpu->node, "cluster", cpu->cluster,
+		"class_idx", (json_int_t)cpu->class_idx, "states", states_to_json(cpu));
+
+	/* Rare, so only where it is true. */
+	if (json && cpu->class_guessed &&
+	    json_object_set_new(json, "class_guessed", json_true()) < 0) {
+		json_decref(json);
+		return NULL;
+	}
+	return json;
 }
 
 static json_t *class_to_json(const struct tmigr_class *c)
@@ -202,6 +210,8 @@ static int cpu_from_json(const struct place *p, const json_t *json,
 	if (r == 0)
 		r = get_uint(p, json, "class_idx", (unsigned int)topo->n_classes - 1,
 			     &cpu->class_idx);
+	if (r == 0 && json_object_get(json, "class_guessed"))
+		r = get_bool(p, json, "class_guessed", &cpu->class_guessed);
 	if (r < 0)
 		return r;
 	cpu->node = (int)node;

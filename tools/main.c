@@ -4,6 +4,7 @@
 #include "tmigr.h"
 #include "top.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -29,6 +30,7 @@ static const struct verb verbs[] = {
 	{"status", "show how the daemon is", verb_status},
 	{"mark", "name this instant in the reports and recordings of the daemon", verb_mark},
 	{"dump", "save the last minutes that the daemon remembers", verb_dump},
+	{"metrics", "print what a running tmigrd counted, as OpenMetrics text", verb_metrics},
 	{"doctor", "say what this kernel and user can and cannot do", verb_doctor},
 	{"help", "explain a verb", verb_help},
 };
@@ -38,12 +40,19 @@ static const struct verb verbs[] = {
 static void complain(const char *verb, const char *hint, const char *fmt, va_list ap)
 	__attribute__((format(printf, 3, 0)));
 
-/* One write to stderr, so that the line stays whole beside a command's output. */
+/*
+ * One write to stderr, so that the line stays whole beside a command's output.
+ * A name from outside may hold anything: it must not break the line, nor talk to
+ * the terminal.
+ */
 static void complain(const char *verb, const char *hint, const char *fmt, va_list ap)
 {
-	char text[1024];
+	char text[1024], *p;
 
 	vsnprintf(text, sizeof(text), fmt, ap);
+	for (p = text; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			*p = '?';
 	fflush(stdout);
 	fprintf(stderr, "tmigr%s%s: %s%s\n", verb ? " " : "", verb ? verb : "", text, hint);
 }
@@ -215,7 +224,7 @@ int main(int argc, char **argv)
 	occupy_std_fds();
 	if (argc < 2) {
 		tool_usage(NULL, "no verb given: run, report, tree, top, status, mark, dump, "
-				 "doctor or help");
+				 "metrics, doctor or help");
 		return TMIGR_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

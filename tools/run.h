@@ -66,7 +66,7 @@ struct child {
 /* What the process had before the tool changed it; the command gets it back. */
 struct signals {
 	sigset_t mask;
-	struct sigaction pipe, intr, term;
+	struct sigaction pipe, intr, term, chld;
 	int fd; /* signalfd of SIGINT, SIGTERM, SIGHUP, SIGCHLD */
 };
 
@@ -122,6 +122,7 @@ struct remote {
 struct session {
 	const struct run_opts *opts;
 	struct tmigr_topology *topo;
+	struct tmigr_topology *end_topo; /* NULL: as at the start */
 	struct daemon *daemon; /* NULL: the own engine */
 	struct remote remote;
 	struct tmigr_engine *engine;

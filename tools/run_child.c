@@ -16,7 +16,8 @@
 /*
  * The tool waits for its signals in the loop.  SIGINT and SIGTERM are taken
  * even when they were ignored before: a script's background job has them
- * ignored, and `kill -INT` is how a script ends a window.
+ * ignored, and `kill -INT` is how a script ends a window.  An ignored SIGCHLD
+ * would be worse: the command's status would never come.
  */
 int signals_take(struct signals *s)
 {
@@ -29,7 +30,8 @@ int signals_take(struct signals *s)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &set, &s->mask) || sigaction(SIGINT, &take, &s->intr) ||
-	    sigaction(SIGTERM, &take, &s->term) || sigaction(SIGPIPE, &ignore, &s->pipe))
+	    sigaction(SIGTERM, &take, &s->term) || sigaction(SIGCHLD, &take, &s->chld) ||
+	    sigaction(SIGPIPE, &ignore, &s->pipe))
 		return tool_error("run", "cannot set up signals: %s", strerror(errno));
 	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->fd < 0)
@@ -72,6 +74,7 @@ static void become(const struct child_setup *setup, const int outputs[2], int re
 	sigaction(SIGPIPE, &s->pipe, NULL);
 	sigaction(SIGINT, &s->intr, NULL);
 	sigaction(SIGTERM, &s->term, NULL);
+	sigaction(SIGCHLD, &s->chld, NULL);
 	sigprocmask(SIG_SETMASK, &s->mask, NULL);
 	execvp(setup->command[0], setup->command);
 fail:

@@ -44,6 +44,11 @@ static int open_engine(struct session *s)
 	return 0;
 }
 
+static const struct tmigr_topology *known_topo(const struct session *s)
+{
+	return s->end_topo ? s->end_topo : s->topo;
+}
+
 /* The option that only the own engine can do; NULL: none was given. */
 static const char *own_only(const struct run_opts *o)
 {
@@ -108,7 +113,7 @@ static json_t *run_json(const struct session *s)
 		json_decref(run);
 		return NULL;
 	}
-	if (run && !json_object_set_new(run, "topology", tmigr_topology_to_json(s->topo)))
+	if (run && !json_object_set_new(run, "topology", tmigr_topology_to_json(known_topo(s))))
 		return run;
 	json_decref(run);
 	return NULL;
@@ -276,6 +281,11 @@ static void end_recording(struct session *s)
 	}
 	end = json_pack("{sI so sO}", "end_ns", (json_int_t)s->end_ns, "totals",
 			tmigr_window_totals_to_json(session_totals(s)), "info", s->info);
+	if (end && s->end_topo &&
+	    json_object_set_new(end, "topology", tmigr_topology_to_json(s->end_topo)) < 0) {
+		json_decref(end);
+		end = NULL;
+	}
 	if (!end || tmigr_recording_end(s->rec, end, &err) < 0) {
 		if (!end)
 			tmigr_recording_abort(s->rec);
@@ -309,10 +319,16 @@ static void finish_dir(struct session *s, const json_t *report)
 
 static int figures(struct session *s, int exit_status, bool interrupted)
 {
+	struct tmigr_err err = {""};
+
 	if (!s->daemon)
 		session_totals(s)->observer.housekeeping_cpu = s->cpu;
 	if (*s->remote.gone && json_object_set_new(s->info, "partial", json_string(s->remote.gone)))
 		return no_memory();
+	/* CPUs that came online in the window have capacities and states only now. */
+	if (tmigr_topology_refresh(NULL, s->opts->classes.items, s->opts->classes.n, s->topo,
+				   &s->end_topo, &err) < 0)
+		return tool_error("run", "%s", err.text);
 	if (json_object_set_new(s->info, "interrupted", json_boolean(interrupted)) ||
 	    json_object_set_new(s->info, "exit_status",
 				exit_status < 0 ? json_null() : json_integer(exit_status)))
@@ -330,7 +346,7 @@ int session_report(struct session *s, int exit_status, bool interrupted)
 	if (ret)
 		return ret;
 	in = (struct tmigr_report_input){
-		.topo = s->topo,
+		.topo = known_topo(s),
 		.model = session_model(s),
 		.totals = session_totals(s),
 		.info = s->info,
@@ -378,5 +394,6 @@ void session_close(struct session *s)
 	tmigr_window_free(s->window);
 	tmigr_engine_close(s->engine);
 	tmigr_topology_free(s->topo);
+	tmigr_topology_free(s->end_topo);
 	json_decref(s->info);
 }

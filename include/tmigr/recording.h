@@ -9,7 +9,8 @@
  *   META    JSON: "topology", "start_ns", and what the writer adds ("info")
  *   EVENTS  struct tmigr_rec[], in the order in which the model was fed
  *   MARK    u64 watermark: tmigr_model_advance() was called here
- *   END     JSON: "end_ns", "totals" (totals.h), "info"
+ *   END     JSON: "end_ns", "totals" (totals.h), "info"; "topology" if the run
+ *           knew more of it at its end
  */
 #ifndef TMIGR_RECORDING_H
 #define TMIGR_RECORDING_H

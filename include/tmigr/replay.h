@@ -5,7 +5,8 @@
  * built by the same function from the same totals.
  *
  * META is {"topology": tmigr_topology_to_json(), "start_ns", "info": {...}},
- * END is {"end_ns", "totals": tmigr_window_totals_to_json(), "info": {...}}.
+ * END is {"end_ns", "totals": tmigr_window_totals_to_json(), "info": {...}}, and
+ * "topology" where the report is about a corrected one (tmigr_topology_refresh()).
  * What the live run puts into the report as info is tmigr_replay_info() of both.
  */
 #ifndef TMIGR_REPLAY_H

@@ -33,6 +33,7 @@ struct tmigr_topo_cpu {
 	bool nohz_full;
 	unsigned int capacity; /* cpu_capacity; where the file is absent (offline),
 				* that of CPUs of its kind, else 1024 */
+	bool class_guessed;    /* that 1024 where others have a capacity, and no --class */
 	int node;	       /* NUMA node, -1 unknown */
 	int cluster;	       /* topology/cluster_id, -1 unknown */
 	unsigned int class_idx;    /* index into classes[] */
@@ -40,7 +41,7 @@ struct tmigr_topo_cpu {
 	struct tmigr_idle_state states[TMIGR_STATES];
 };
 
-/* A capacity class (design: CPUs of equal capacity), from low to high. */
+/* A capacity class (CPUs of equal capacity, or the user's --class). */
 struct tmigr_class {
 	char name[32];	       /* "LITTLE", "mid", "mid1", "big", or the user's;
 				* "all" on a machine with one class */
@@ -52,7 +53,7 @@ struct tmigr_topology {
 	size_t n_cpus;		     /* present CPUs, ascending by number */
 	struct tmigr_topo_cpu *cpus;
 	size_t n_classes;	     /* at least 1 */
-	struct tmigr_class *classes; /* ascending by capacity */
+	struct tmigr_class *classes; /* ascending by tmigr_class_rank() */
 	unsigned int n_possible;     /* highest possible CPU number + 1 */
 	char driver[64];	     /* cpuidle driver, "none" when absent */
 	char governor[64];	     /* "" when absent */
@@ -71,8 +72,26 @@ int tmigr_topology_read(const char *root, const char *const *overrides,
 			struct tmigr_err *err);
 void tmigr_topology_free(struct tmigr_topology *topo);
 
+/*
+ * Reads again what sysfs has of a CPU only while it is online (capacity, node,
+ * idle states), for those that were offline in @start: same CPUs, everything
+ * else as in @start.  *@ret is NULL when nothing has changed, else owned by the
+ * caller.
+ */
+int tmigr_topology_refresh(const char *root, const char *const *overrides, size_t n_overrides,
+			   const struct tmigr_topology *start, struct tmigr_topology **ret,
+			   struct tmigr_err *err);
+
 /* Dense index of CPU number @cpu, or -1. O(log n). */
 int tmigr_topology_index(const struct tmigr_topology *topo, unsigned int cpu);
+
+/*
+ * Place of a class among those of a machine, higher is bigger; classes can be
+ * level.  It is the capacity; but where all classes have the same (@same: the
+ * user's, on a machine whose firmware gives no capacities), a class that is
+ * called LITTLE is below, and one that is called big above, the others.
+ */
+unsigned int tmigr_class_rank(unsigned int capacity, const char *name, bool same);
 
 /*
  * Lossless JSON form, for run.json and the head of a recording.  to_json

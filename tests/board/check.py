@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """check [--board NAME...|all] [--kernel SERIES|IMAGE...|all] [--keep DIRECTORY]
+      [--only SESSION...]
 
-Boots each board with each kernel, runs the static tmigr there (guest/session.sh)
-and checks what it said. Speaks TAP. --keep: what the guests left, for a look.
+Boots each board with each kernel, once for each session, runs the static tmigr there
+(guest/SESSION.sh) and checks what it said. Speaks TAP. --keep: what the guests left,
+for a look.
 """
 
 import argparse
+import functools
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -19,6 +23,8 @@ from boards import BOARDS
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 SERIES = ("6.12", "6.16", "6.18", "6.19", "7.0", "7.1", "7.2", "7.3")
+# Test programs that run in the guest as well (tests/programs)
+PROGRAMS = ("engine-selftest", "engine-tree")
 WINDOWS = ("idle", "all", "pin", "hotplug", "storm", "fixed")
 # A hierarchy that gets a new root inside the window is in between for a moment.
 LATE_UNKNOWN_NS = 1_000_000
@@ -53,17 +59,31 @@ class Tap:
             print(f"# {line}")
 
 
-def tool(arch):
-    """The static tmigr for an architecture, built if need be."""
+def need_qemu(arch):
+    machine.need(machine.QEMU[arch], "qemu-system-arm" if arch == "arm64" else "qemu-system-x86")
+
+
+class BuildFailed(Exception):
+    """The program does not build, which is a failure where everything for it is there."""
+
+
+@functools.cache
+def programs(arch):
+    """{path in the guest: bytes} of the static tmigr and the test programs, built if need be."""
     if arch == "arm64":
         machine.need(machine.CROSS_CC[arch], "gcc-aarch64-linux-gnu")
-        argv, place = ["make", "static", "ARCH=arm64"], "build/static-arm64/tmigr"
+        argv, place = ["make", "static-board", "B=build", "ARCH=arm64"], TREE / "build/static-arm64"
+        done = subprocess.run([machine.HERE / "sysroot", arch], text=True, capture_output=True)
+        if done.returncode:
+            raise packages.Unavailable(done.stderr.strip()[-300:])
     else:
-        argv, place = ["make", "static"], "build/static/tmigr"
+        argv, place = ["make", "static-board", "B=build"], TREE / "build/static"
     done = subprocess.run(argv, cwd=TREE, text=True, capture_output=True)
     if done.returncode:
-        raise packages.Unavailable(f"{' '.join(argv)} failed: {done.stderr.strip()[-300:]}")
-    return (TREE / place).read_bytes()
+        raise BuildFailed(f"{' '.join(argv)} failed: {done.stderr.strip()[-300:]}")
+    files = {"bin/tmigr": place / "tmigr"}
+    files.update((f"bin/{p}", place / "tests/programs" / p) for p in PROGRAMS)
+    return {name: path.read_bytes() for name, path in files.items()}
 
 
 def image_of(kernel, arch):
@@ -112,17 +132,18 @@ def check_window(tap, name, window, out, unknown_ns=0):
     if f"{window}/report.json" not in out:
         return None
     report = json.loads(out[f"{window}/report.json"])
-    tap.ok(f"{name}: sums are exact, nothing is unknown, nothing lost", judge.sums(report, unknown_ns))
-    tap.ok(f"{name}: reported again, the same bytes", same_text(out, window))
     seen, whole = judge.windows_of(report, out[f"{window}.trace"].decode(),
                                    out["boot-trace.txt"].decode())
+    tap.ok(f"{name}: sums are exact, nothing is unknown, nothing lost",
+           judge.sums(report, unknown_ns, judge.appeared(report, whole)))
+    tap.ok(f"{name}: reported again, the same bytes", same_text(out, window))
     tap.ok(f"{name}: the capture's own order of words is without contradiction",
            [f"{n} {what}" for n, what in zip(seen.order_counts, ("odd", "breaks")) if n])
     tap.ok(f"{name}: residency is the capture's", judge.but_turns(judge.residency(report, seen)))
     if not any(e.name in judge.HOTPLUG for e in whole.events):  # an offline CPU's start anew
         before, after = (judge.Sysfs(out[f"{window}.{x}"].decode()) for x in ("before", "after"))
         tap.ok(f"{name}: residency is sysfs's",
-               judge.but_turns(judge.sysfs(report, whole, before, after)))
+               judge.but_turns(judge.sysfs(report, whole, before, after), len(report["cpus"])))
     tap.ok(f"{name}: remote expiries are the capture's", judge.remote(report, seen))
     tap.ok(f"{name}: holders are the capture's", judge.but_turns(judge.holders(report, seen)))
     if window == "hotplug":
@@ -144,8 +165,11 @@ def check_hotplug(tap, name, report, whole):
 
 
 def observer(tap, name, out, report):
-    """How an idle machine's other CPUs differ with tmigr on them. Printed: how often they wake up
-    by themselves differs from window to window."""
+    """What tmigr does to the other CPUs of an idle machine. How often these wake up is printed:
+    by themselves that differs from window to window."""
+    problems, ran = judge.disturbs(report, out["idle.watch"].decode())
+    tap.ok(f"{name} idle: tmigr runs on the housekeeping CPU alone, and wakes or interrupts no other",
+           problems or ([] if ran else ["the trace does not have it run at all"]))
     if not any(c["states"] and f"cpu{c['cpu']}/cpuidle" in out["bare-idle.before"].decode()
                for c in report["cpus"]):
         return  # no cpuidle driver, no counters
@@ -164,7 +188,7 @@ def boot(tap, name, board, image, script, append=""):
     """What a session left; None, with the failure told, when there is nothing."""
     text = (machine.HERE / "guest" / script).read_text()
     try:
-        return machine.run(board, image, text, {"bin/tmigr": tool(board.arch)}, append, timeout_s=600)
+        return machine.run(board, image, text, programs(board.arch), append, timeout_s=600)
     except machine.BootFailed as e:
         tap.ok(name, [str(e)])
         return None
@@ -177,7 +201,7 @@ def keep_files(directory, name, out):
         place.write_bytes(body)
 
 
-def check_session(tap, name, out):
+def check_session(tap, name, out, _):
     tap.note(f"kernel {out['release'].decode().strip()}, {out['version'].decode().splitlines()[0]}")
     tap.ok(f"{name} doctor", says(out, "doctor"))
     tap.ok(f"{name} tree", says(out, "tree"))
@@ -188,28 +212,73 @@ def check_session(tap, name, out):
         observer(tap, name, out, reports["idle"])
 
 
-def check_late(tap, name, out):
+def check_programs(tap, name, out, _):
+    for program in PROGRAMS:
+        check_program(tap, name, out, program)
+
+
+def check_program(tap, name, out, program):
+    """A test program that ran in the guest: it passed, and skipped nothing."""
+    text = out.get(f"{program}.tap", b"").decode(errors="replace")
+    bad = [line for line in text.splitlines() if line.startswith("not ok") or "# SKIP" in line]
+    if not re.search(r"^1\.\.[1-9]", text, re.M):
+        bad += text.splitlines()[-3:] + ["it has no end"]
+    tap.ok(f"{name} {program}", [*says(out, program), *bad])
+
+
+def check_isolated(tap, name, out, board):
+    tap.ok(f"{name} isolated: tree", says(out, "tree"))
+    check_tree(tap, f"{name} isolated", out)
+    listed = set(judge.cpus(out["cpus-isolated"].decode().strip()))
+    tap.ok(f"{name} isolated: sysfs lists the isolated CPU",
+           [] if board.cpus - 1 in listed else [f"it lists {sorted(listed)}"])
+    for when in "tree", "tree-late":
+        tap.ok(f"{name} isolated {when}: outside the hierarchy is what the kernel took out",
+               judge.isolated(json.loads(out[f"{when}.json"]), out["boot-trace.txt"].decode(), listed))
+    inside = judge.taking_part(out["boot-trace.txt"].decode())
+    tap.note(f"isolated {sorted(listed)}, in the hierarchy {sorted(inside)}")
+    check_window(tap, f"{name} isolated", "isolated", out)
+
+
+def check_late(tap, name, out, board):
     check_tree(tap, name, out, early="boot-early.txt")
-    check_window(tap, f"{name} late", "late", out, LATE_UNKNOWN_NS)
+    report = check_window(tap, f"{name} late", "late", out, LATE_UNKNOWN_NS)
+    if report:
+        tap.ok(f"{name} late: CPUs that came in the window have their capacity and idle states",
+               judge.machine_known(report, board))
 
 
-def check(tap, board, kernel, keep):
+def check(tap, board, kernel, keep, only):
     name = f"{board.name} {kernel}"
     try:
+        # What costs least to find missing comes first.
+        need_qemu(board.arch)
+        programs(board.arch)
         label, image = image_of(kernel, board.arch)
-        tool(board.arch)
-        machine.need(machine.QEMU[board.arch], f"qemu-system for {board.arch}")
         packages.Root(board.arch)
     except packages.Unavailable as e:
         tap.skip(name, e)
         return
+    except BuildFailed as e:
+        tap.ok(f"{name}: the static tmigr builds", [str(e)])
+        return
     name = f"{board.name} {label}"
-    for script, judged, append in (("session.sh", check_session, ""),
-                                   ("late.sh", check_late, f"maxcpus={board.cpus // 2}")):
-        out = boot(tap, name, board, image, script, append)
+    for session in only:
+        judged, append = SESSIONS[session]
+        append = append.format(half=board.cpus // 2, last=board.cpus - 1, other=board.cpus - 2)
+        out = boot(tap, name, board, image, f"{session}.sh", append)
         if out:
-            keep_files(keep, f"{name} {script}", out)
-            judged(tap, name, out)
+            keep_files(keep, f"{name} {session}", out)
+            judged(tap, name, out, board)
+
+
+# One boot each: guest/NAME.sh, what judges it, and what the kernel's command line gets.
+SESSIONS = {
+    "session": (check_session, ""),
+    "late": (check_late, "maxcpus={half}"),
+    "isolated": (check_isolated, "isolcpus={last} nohz_full={other}"),
+    "programs": (check_programs, ""),
+}
 
 
 def main():
@@ -217,16 +286,23 @@ def main():
     parser.add_argument("--board", nargs="+", default=["rk3576"])
     parser.add_argument("--kernel", nargs="+", default=["6.12", "7.3"])
     parser.add_argument("--keep")
+    parser.add_argument("--only", nargs="+", choices=list(SESSIONS), default=list(SESSIONS))
     args = parser.parse_args()
     names = list(BOARDS) if args.board == ["all"] else args.board
     kernels = SERIES if args.kernel == ["all"] else args.kernel
     unknown = [n for n in names if n not in BOARDS]
     if unknown:
         sys.exit(f"check: no board {unknown[0]}; there are {', '.join(BOARDS)}")
+    if len({BOARDS[n].arch for n in names}) == 1:  # the reason for all, which prove shows
+        try:
+            need_qemu(BOARDS[names[0]].arch)
+        except packages.Unavailable as e:
+            print(f"1..0 # SKIP {e}")
+            return
     tap = Tap()
     for n in names:
         for kernel in kernels:
-            check(tap, BOARDS[n], kernel, args.keep)
+            check(tap, BOARDS[n], kernel, args.keep, args.only)
     print(f"1..{tap.n}")
     sys.exit(tap.failed > 0)
 

@@ -17,7 +17,9 @@ from hierarchy import Hierarchy  # noqa: E402
 STAMP_NS = 1000
 # The emulator runs the CPUs in turn. Where a CPU's turn ends between two looks at
 # the clock that belong together (two tracers at one event, or the event and the
-# kernel's own accounting), the others' turns lie between them. That is rare.
+# kernel's own accounting), the others' turns lie between them. That is rare, but CPUs
+# that one timer period wakes at the same moment can meet it together, at the same
+# place in the code.
 TURN_NS = 10_000_000
 TURNS = 2
 NO_TURN = TURN_NS + 1  # the excess of what no turn explains
@@ -81,17 +83,31 @@ def windows_of(report, capture, boot_trace):
             Window(seen, h, classes, seen[0].t, seen[-1].t + 1))
 
 
-def but_turns(found):
-    """What is left of [(excess in ns, text)] when CPUs' turns may explain some."""
+def but_turns(found, together=0):
+    """What is left of [(excess in ns, text)] when CPUs' turns may explain some: TURNS of them, or of
+    `together` CPUs in step three eighths."""
     found = list(found)
-    if len(found) <= TURNS:
+    if len(found) <= max(TURNS, together * 3 // 8):
         found = [f for f in found if f[0] > TURN_NS]
     return [text for _, text in found]
 
 
-def sums(report, unknown_ns=0):
+def appeared(report, whole):
+    """{root: ns} of the window before the first CPU of a hierarchy came, where all of its CPUs came
+    in the window: there was none yet, which is not known of it."""
+    online = {c["cpu"] for c in report["cpus"] if c["online"]}
+    came = {}
+    for e in whole.events:
+        if e.name in ("tmigr_cpu_available", "tmigr_cpu_online"):
+            came.setdefault(e.f["cpu"], e.t - report["start_ns"])
+    late = {r["group"]: cpus(r["cpus"]) for r in report["roots"]}
+    return {group: min(came.get(cpu, 0) for cpu in of) for group, of in late.items()
+            if not online & set(of)}
+
+
+def sums(report, unknown_ns=0, before=None):
     """Yields what does not add up to the window, to the ns, or is not known (of a root: for more
-    than `unknown_ns`)."""
+    than `unknown_ns`, behind its time in `before`)."""
     window = report["window_ns"]
     for c in report["cpus"]:
         total = c["running_ns"] + c["offline_ns"] + c["unknown_ns"]
@@ -105,7 +121,7 @@ def sums(report, unknown_ns=0):
         total = sum(r[p] for p in parts)
         if total != window:
             yield f"{r['group']}: its times add up to {total}, the window is {window}"
-        if r["unknown_ns"] > unknown_ns:
+        if r["unknown_ns"] > unknown_ns + (before or {}).get(r["group"], 0):
             yield f"{r['group']}: {r['unknown_ns']} ns not known"
         for what in ("holders", "classes"):
             held = sum(x["held_ns"] for x in r[what])
@@ -113,6 +129,99 @@ def sums(report, unknown_ns=0):
                 yield f"{r['group']}: {what} held {held} ns together, the root {r['held_ns']}"
     if any(report["lost"].values()):
         yield f"lost: {report['lost']}"
+
+
+def taking_part(boot_trace):
+    """CPUs that the kernel's events since boot leave available in the hierarchy."""
+    inside = set()
+    for e in oracle_events.parse(boot_trace.splitlines()):
+        if e.name in ("tmigr_cpu_available", "tmigr_cpu_online"):
+            inside.add(e.f["cpu"])
+        elif e.name in ("tmigr_cpu_unavailable", "tmigr_cpu_offline"):
+            inside.discard(e.f["cpu"])
+    return inside
+
+
+def isolated(tree, boot_trace, listed):
+    """Yields where the tree has a CPU as isolated that the kernel has in the hierarchy, or not as
+    isolated one that it left out. `listed`: sysfs's isolated CPUs."""
+    inside = taking_part(boot_trace)
+    if not inside:
+        yield "the boot trace has no CPU come into the hierarchy"
+    for c in tree["cpus"]:
+        wanted = c["cpu"] in listed and c["cpu"] not in inside
+        if (c["tmigr"] == "isolated") != wanted:
+            yield f"CPU {c['cpu']}: {c['tmigr']}; by the kernel's events " + (
+                "in the hierarchy" if c["cpu"] in inside else "outside it")
+        if c["isolated"] != (c["cpu"] in listed):
+            yield f"CPU {c['cpu']}: isolated is {c['isolated']}, sysfs lists {sorted(listed)}"
+
+
+# "   tmigr-95   [003] d..2.  12.345678: sched_waking: comm=..."
+WATCHED = re.compile(r"\s*(.*)-\d+\s+\[(\d+)\]\s+(\S+)\s+(\d+)\.(\d{6}): (\w+): (.*)")
+
+
+def _targets(name, text):
+    """CPUs that an event sends an interrupt to or wakes something on."""
+    m = re.search(r"target_cpu=(\d+)|\bcpu=(\d+)", text)
+    if name in ("sched_waking", "sched_wakeup", "ipi_send_cpu") and m:
+        return {int(m.group(1) or m.group(2))}
+    m = re.search(r"mask=([0-9a-f,]+)", text)
+    if name in ("ipi_raise", "ipi_send_cpumask") and m:
+        bits = int(m.group(1).replace(",", ""), 16)
+        return {cpu for cpu in range(bits.bit_length()) if bits >> cpu & 1}
+    return set()
+
+
+def disturbs(report, watch):
+    """(problems, times the tool ran): what the tool did to other CPUs than its own between the
+    window's edges. What interrupts the tool is not the tool's doing.
+
+    Reading the figures of the start edge, which the first drain does, waits once for RCU, and that
+    wakes RCU's thread wherever it last ran: allowed once."""
+    keeper = report["observer"]["housekeeping_cpu"]
+    end = report["start_ns"] + report["window_ns"]
+    problems, ran, rcu_ns, rcu_cpus = [], 0, None, set()
+    for line in watch.splitlines():
+        m = WATCHED.match(line)
+        if not m:
+            continue
+        comm, cpu, flags, sec, us, name, text = m.groups()
+        t = int(sec) * 10**9 + int(us) * 1000
+        if not report["start_ns"] < t < end:
+            continue
+        if name == "sched_switch" and "next_comm=tmigr " in text:
+            ran += 1
+            if int(cpu) != keeper:
+                problems.append(f"the tool ran on CPU {cpu}: {line.strip()}")
+        by_tool = comm == "tmigr" and flags[2] not in "hHsZz"
+        of_tool = name in ("sched_waking", "sched_wakeup") and text.startswith("comm=tmigr ")
+        if not by_tool and not of_tool:
+            continue
+        others = _targets(name, text) - {keeper}
+        if name == "sched_waking" and text.startswith("comm=rcu_") and rcu_ns is None:
+            rcu_ns, rcu_cpus = t, others
+        if rcu_ns is not None and t - rcu_ns < 20 * STAMP_NS:
+            others = others - rcu_cpus  # the wake-up's own interrupt
+        if others:
+            problems.append(f"another CPU is disturbed: {line.strip()}")
+    return problems, ran
+
+
+def machine_known(report, board):
+    """Yields what the report does not know, or knows wrongly, of the board's CPUs."""
+    named = {s["name"] for s in report["cpus"][0]["states"]}
+    for c in report["cpus"]:
+        if board.capacity and c["capacity"] != board.capacity[c["cpu"]]:
+            yield f"CPU {c['cpu']}: capacity {c['capacity']}, not {board.capacity[c['cpu']]}"
+        if c.get("class_guessed"):
+            yield f"CPU {c['cpu']}: its class is a guess"
+        if named - {s["name"] for s in c["states"]}:
+            yield f"CPU {c['cpu']}: states {c['states']}, CPU 0 has {named}"
+    values = sorted({c["capacity"] for c in report["cpus"]})
+    listed = [c["capacity"] for c in report["classes"]]
+    if listed != values:
+        yield f"classes of {listed}, the CPUs have {values}"
 
 
 def residency(report, window):

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+import time
 
 from boards import device_tree
 from initramfs import Archive
@@ -17,7 +18,10 @@ HERE = pathlib.Path(__file__).parent
 QEMU = {"arm64": "qemu-system-aarch64", "amd64": "qemu-system-x86_64"}
 CROSS_CC = {"arm64": "aarch64-linux-gnu-gcc", "amd64": "x86_64-linux-gnu-gcc"}
 CONSOLE = {"arm64": "ttyAMA0", "amd64": "ttyS0"}
-BOOT_EVENTS = ("tmigr_connect_cpu_parent", "tmigr_connect_child_parent", "tmigr_group_set")
+# The last four: two of them on each kernel.
+BOOT_EVENTS = ("tmigr_connect_cpu_parent", "tmigr_connect_child_parent", "tmigr_group_set",
+               "tmigr_cpu_available", "tmigr_cpu_unavailable", "tmigr_cpu_online",
+               "tmigr_cpu_offline")
 
 
 class BootFailed(Exception):
@@ -112,7 +116,7 @@ def run(board, kernel, script, files=None, append="", timeout_s=180, memory_mb=1
             qemu, "-machine", machine, *argv,
             "-kernel", kernel, "-initrd", initrd,
             "-append", f"console={CONSOLE[board.arch]} panic=-1 trace_event={events} "
-                       f"trace_clock=mono {append}",
+                       f"trace_clock=mono host_time={time.time():.0f} {append}",
             # One instruction is one nanosecond of the guest's time: its timers
             # come when they should, however slow or busy the host is.
             "-icount", "shift=0,sleep=off", "-rtc", "clock=vm,base=2026-01-01T00:00:00",

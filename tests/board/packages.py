@@ -17,6 +17,8 @@ import time
 # Where Debian keeps kernels newer than a release's own, oldest first.
 KERNEL_SUITES = ("bookworm-backports", "trixie", "trixie-backports")
 LISTS_MAX_AGE_S = 24 * 3600
+# A package that does not come in this time does not come.
+APT_TIMEOUT_S = 300
 
 
 class Unavailable(Exception):
@@ -92,6 +94,8 @@ class Root:
             "APT::Architectures": self.arch,
             "APT::Sandbox::User": "",
             "Acquire::Languages": "none",
+            "Acquire::http::Timeout": "30",
+            "Acquire::https::Timeout": "30",
             "Acquire::Retries": "2",
             "Dir::Cache": self.dir,
             "Dir::Cache::archives": self.dir / "archives",
@@ -106,7 +110,9 @@ class Root:
         argv = [tool, "-qq", *(f"-o{k}={v}" for k, v in options.items()), *args]
         try:
             return subprocess.run(argv, check=True, text=True, stdin=subprocess.DEVNULL,
-                                  capture_output=True, **kwargs).stdout
+                                  capture_output=True, timeout=APT_TIMEOUT_S, **kwargs).stdout
+        except subprocess.TimeoutExpired:
+            raise Unavailable(f"{tool} {args[0]}: not done in {APT_TIMEOUT_S} s") from None
         except FileNotFoundError:
             raise Unavailable(f"{tool} is not here") from None
         except subprocess.CalledProcessError as e:

@@ -10,6 +10,7 @@ import sys
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS / "board"))
 
+import btf  # noqa: E402
 import devicetree  # noqa: E402
 import initramfs  # noqa: E402
 import judge  # noqa: E402
@@ -137,7 +138,60 @@ def test_hierarchies():
     ok(judge.hierarchy_of_tree(tree) != judge.hierarchy_of_boot(boot), "masks that are swapped are found")
 
 
-for test in (test_device_trees, test_archive, test_judge, test_hierarchies):
+# Window from 1.5 s to 3.5 s; the tool lives on CPU 3.
+WATCH = '''
+ tmigr-9  [004] d..2. 1.000000: sched_switch: prev_comm=a ==> next_comm=tmigr next_pid=9
+ <idle>-0 [003] d.h3. 2.000001: sched_waking: comm=tmigr pid=9 prio=120 target_cpu=003
+ <idle>-0 [003] d..2. 2.000002: sched_switch: prev_comm=swapper/3 ==> next_comm=tmigr next_pid=9
+ tmigr-9  [003] d..3. 2.000005: sched_waking: comm=rcu_sched pid=15 prio=120 target_cpu=002
+ tmigr-9  [003] d..3. 2.000006: ipi_send_cpu: cpu=2 callsite=ttwu_queue_wakelist+0x16c/0x1f8
+ tmigr-9  [003] d..3. 2.000007: ipi_raise: target_mask=00000000,00000004 (Function call interrupts)
+ tmigr-9  [003] d.h3. 2.000500: ipi_raise: target_mask=00000000,000000f0 (Function call interrupts)
+ <idle>-0 [005] d.h3. 2.000600: ipi_send_cpu: cpu=1 callsite=generic_exec_single+0x58/0x2e0
+'''
+EVIL = {
+    "it runs elsewhere": "<idle>-0 [005] d..2. 3.1: sched_switch: prev_comm=a ==> next_comm=tmigr next_pid=9",
+    "it is woken elsewhere": "<idle>-0 [001] d.h3. 3.1: sched_waking: comm=tmigr pid=9 target_cpu=001",
+    "it wakes another": "tmigr-9 [003] d..3. 3.1: sched_waking: comm=sh pid=7 prio=120 target_cpu=006",
+    "it waits for RCU again": "tmigr-9 [003] d..3. 3.1: sched_waking: comm=rcu_sched pid=15 target_cpu=002",
+    "it interrupts another": "tmigr-9 [003] d..3. 3.1: ipi_send_cpu: cpu=2 callsite=x",
+    "it interrupts several": "tmigr-9 [003] d..3. 3.1: ipi_raise: target_mask=00000000,00000018 (Function)",
+    "the same by CPU mask": "tmigr-9 [003] d..3. 3.1: ipi_send_cpumask: cpumask=00000001,00000000 callsite=x",
+}
+
+
+def test_disturbance():
+    report = {"observer": {"housekeeping_cpu": 3}, "start_ns": 1_500_000_000,
+              "window_ns": 2_000_000_000}
+    ok(judge.disturbs(report, WATCH) == ([], 1), "disturbance: only what is the tool's, in the window")
+    for what, line in EVIL.items():
+        problems, _ = judge.disturbs(report, WATCH + line.replace("3.1:", "3.100000:"))
+        ok(len(problems) == 1, f"disturbance: {what}")
+    ok(judge.disturbs(report, "") == ([], 0), "disturbance: nothing seen is told")
+
+
+def test_isolated():
+    boot = "\n".join(f" cpuhp/{c}-9 [00{c}] ..... 0.10000{c}: tmigr_cpu_available: cpu={c} parent=0x10"
+                     for c in range(3))
+    tree = {"cpus": [{"cpu": c, "tmigr": "isolated" if c == 3 else "idle", "isolated": c == 3}
+                     for c in range(4)]}
+    ok(list(judge.isolated(tree, boot, {3})) == [], "isolated: what never came into the hierarchy")
+    ok(list(judge.isolated(tree, boot, {2, 3})) != [], "isolated: by sysfs and not by the tree is found")
+    ok(list(judge.isolated(tree, boot + boot[-85:].replace("2", "3"), {3})) != [],
+       "isolated: one that is in the hierarchy is found")
+    ok(list(judge.isolated(tree, "", {3})) != [], "isolated: an empty boot trace is found")
+
+
+def test_btf():
+    files = sorted((TESTS / "fixtures/kernels").glob("*/*.btf"))
+    ok(len(files) >= 5, "BTF of five kernels")
+    for path in files:
+        blob = path.read_bytes()
+        ok(btf.subset(blob) == blob, f"BTF of {path.parent.name}: a part's part is the part")
+
+
+for test in (test_device_trees, test_archive, test_judge, test_hierarchies, test_disturbance,
+             test_isolated, test_btf):
     test()
 print(f"1..{n}")
 sys.exit(failed > 0)

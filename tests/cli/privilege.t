@@ -19,6 +19,12 @@ if nobody "$TMP/tmigr" --version >/dev/null 2>&1; then
 	run 1 nobody "$TMP/tmigr" run -o "$TMP/open/run" true
 	check "nothing is left in the run directory's place" test ! -e "$TMP/open/run"
 	run 1 nobody "$TMP/tmigr" doctor
+	for cap in bpf perfmon; do
+		run 1 setpriv --reuid=65534 --clear-groups --inh-caps=-all,+$cap \
+			--ambient-caps=-all,+$cap "$TMP/tmigr" run true
+		one_error_line "with CAP_${cap^^} only: one line that names what is missing" \
+			"tmigr run: .*CAP_BPF and CAP_PERFMON"
+	done
 else
 	skip "without privileges" "setpriv or the build does not work as nobody"
 fi

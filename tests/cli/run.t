@@ -20,6 +20,10 @@ run 143 "$TMIGR" run -d 0.2 sleep 60
 out_has "a command that is too long ends with the window" "Answer:"
 run 137 "$TMIGR" run -d 0.2 sh -c 'trap "" TERM; exec sleep 60'
 
+run 0 "$TMIGR" run --json -- true "$(printf 'a\377b')"
+check "an argument that is no UTF-8 is valid JSON all the same" \
+	python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["command"] == ["true", "a?b"]' "$TMP/out"
+
 # ---- no command ----
 run 127 "$TMIGR" run -o "$TMP/none" --record no-such-command-here
 one_error_line "one line" "tmigr run: .*no-such-command-here"

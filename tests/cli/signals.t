@@ -42,6 +42,12 @@ out_has "the report comes" "Answer:"
 check "nothing on stderr" test ! -s "$TMP/err"
 run 0 "$TMIGR" report "$TMP/plain"
 
+# A parent that ignores SIGCHLD hands that on; the limit is there for a hang only.
+run 3 timeout 60 env --ignore-signal=CHLD "$TMIGR" run -- sh -c 'exit 3'
+run 0 timeout 60 env --ignore-signal=CHLD "$TMIGR" run -- grep SigIgn /proc/self/status
+bits=$(sed -n 's/^SigIgn:[[:space:]]*//p' "$TMP/out")
+is "the command has SIGCHLD ignored, as the tool had" $(((0x$bits >> 16) & 1)) 1
+
 # ---- twice ----
 start -o "$TMP/twice" --record -- sh -c "trap '' INT; echo >'$TMP/ready'; exec sleep 60"
 kill -INT "$pid"

@@ -106,6 +106,10 @@ for verb in run tree; do
 done
 bad "no CPU 60000" run --housekeeping 60000 true
 
+# A name from outside breaks no line and does not talk to the terminal.
+"$TMIGR" $'a\nb\e\rm' >"$TMP/out" 2>"$TMP/err"
+one_error_line "a verb of control characters: one line without them" "tmigr: unknown verb 'a?b??m'"
+
 # An output that cannot be written is no success.
 if [ -w /dev/full ]; then
 	"$TMIGR" --help >/dev/full 2>"$TMP/err"

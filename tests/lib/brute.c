@@ -278,7 +278,11 @@ static void judge_holder(const struct bstream *b, const struct bstate *s, int ro
 		const struct bcpu *c = &s->cpus[i];
 		int r = brute_root_of(s, c->group);
 
-		if (topo->classes[topo->cpus[i].class_idx].capacity >= capacity)
+		bool guess = topo->cpus[i].class_guessed || topo->cpus[v->cpu].class_guessed;
+
+		if ((int)i == v->cpu)
+			continue;
+		if (!guess && topo->classes[topo->cpus[i].class_idx].capacity >= capacity)
 			continue;
 		if (r < 0 && c->play)
 			v->unsure = true;
@@ -286,8 +290,10 @@ static void judge_holder(const struct bstream *b, const struct bstate *s, int ro
 			continue;
 		if (!s->groups[c->group].known || blurred(b, root, c->group, x))
 			v->unsure = true;
-		else if (tmigr_word_active(s->groups[c->group].word) & c->mask)
-			v->avoidable = true;
+		else if (tmigr_word_active(s->groups[c->group].word) & c->mask) {
+			v->avoidable |= !guess;
+			v->unsure |= guess;
+		}
 	}
 }
 

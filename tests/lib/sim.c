@@ -51,8 +51,10 @@ static struct tmigr_topology *make_topology(struct machine *s)
 	if (s->cfg->max_gap >= 100 && n > 1)
 		topo->cpus[n - 1].cpu = TMIGR_CPU_MAX;
 	topo->n_possible = topo->cpus[n - 1].cpu + 1;
-	for (unsigned int i = 0; i < s->cfg->n_late; i++)
+	for (unsigned int i = 0; i < s->cfg->n_late; i++) {
 		topo->cpus[n - 1 - i].online = false;
+		topo->cpus[n - 1 - i].class_guessed = s->cfg->n_late % 2;
+	}
 	return topo;
 }
 

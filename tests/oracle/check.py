@@ -58,10 +58,10 @@ def word_order(tap, oracle, origin, pairs):
         n += len(seqs)
         wrong += [f'{group:#x}: {a} then {b}' for a, b in zip(seqs, seqs[1:])
                   if (b - a) & 0xffff != 1]
-    if not n:
-        tap.skip('order by seq', 'no update in the window')
-        return
-    tap.ok(not wrong, f'{n} updates: order rebuilt = order by seq', wrong)
+    if n:
+        tap.ok(not wrong, f'{n} updates: order rebuilt = order by seq', wrong)
+    else:
+        tap.skip('order rebuilt = order by seq', 'no update in the window')
     tap.note(f'{oracle.order_counts[2]} not where the trace has them')
 
 
@@ -115,6 +115,9 @@ def remote(tap, run, oracle, blind):
             if pair[0] not in blind}
     got = {(r['executor'], r['target']): (r['count'], woken(r))
            for r in run.report['remote'] if r['executor'] not in blind}
+    if not got and not want:
+        tap.skip('remote expiries', 'none in the window')
+        return
     tap.ok(got == want, 'remote expiries: count, and what they woke from',
            [f'{p}: product {got.get(p)}, oracle {want.get(p)}'
             for p in sorted(set(got) | set(want)) if got.get(p) != want.get(p)])

@@ -177,7 +177,7 @@ static void kallsyms(void **state)
 	struct board *b = *state;
 
 	b->f.features.ksym_runqueues = false;
-	expect(b, "kallsyms", NOTE, "per-CPU ruler, needs one event", "CONFIG_KALLSYMS_ALL", "");
+	expect(b, "kallsyms", NOTE, "after one event of any CPU", "CONFIG_KALLSYMS_ALL", "");
 	b->f.kallsyms_hidden = true;
 	expect(b, "kallsyms", NOTE, "hidden", "kptr_restrict", "");
 	b->f.kallsyms_readable = false;

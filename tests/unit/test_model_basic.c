@@ -194,10 +194,12 @@ static void hand_over(void **state)
 	fixture_free(f);
 }
 
-/* CPUs 0, 1 are of the lower class.  CPU 3 holds; CPU 0 is active for a while. */
-static void avoidable(void **state)
+/* CPUs 0, 1 are of the lower class.  CPU 3 holds; CPU 0 is active for 300, CPU 2 for 400.
+ * @guessed: a CPU whose class is a guess, or -1. */
+static struct fixture *run_avoidable(int guessed)
 {
 	unsigned int class_of[] = {0, 0, 1, 1};
+	struct tmigr_topology *topo = machine_new(4, 1, 2, class_of);
 	struct tmigr_rec recs[] = {
 		TWO_LEVELS(WORD(0, NOBODY, 3), WORD(2, 2, 5), WORD(2, 2, 9)),
 		rec_group(1100, 0, true, G0, 1, WORD(1, 1, 4)),
@@ -207,15 +209,31 @@ static void avoidable(void **state)
 		/* of the same class: not avoidable */
 		rec_group(1600, 2, true, G1, 1, WORD(3, 2, 6)),
 	};
-	struct fixture *f = RUN(machine_new(4, 1, 2, class_of), recs);
+	struct fixture *f;
 
-	(void)state;
+	if (guessed >= 0)
+		topo->cpus[guessed].class_guessed = true;
+	f = RUN(topo, recs);
 	assert_int_equal(f->r->roots[0].n_holders, 1);
 	assert_int_equal(f->r->roots[0].holders[0].cpu, 3);
 	assert_int_equal(f->r->roots[0].holders[0].held_ns, 1000);
-	assert_int_equal(f->r->roots[0].holders[0].avoidable_ns, 300);
-	assert_int_equal(f->r->roots[0].holders[0].avoidable_unknown_ns, 0);
-	fixture_free(f);
+	return f;
+}
+
+static void avoidable(void **state)
+{
+	/* a guess; avoidable; not known */
+	static const int expected[][3] = {
+		{-1, 300, 0}, {0, 0, 300}, {1, 300, 0}, {2, 300, 400}, {3, 0, 700}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		struct fixture *f = run_avoidable(expected[i][0]);
+
+		assert_int_equal(f->r->roots[0].holders[0].avoidable_ns, expected[i][1]);
+		assert_int_equal(f->r->roots[0].holders[0].avoidable_unknown_ns, expected[i][2]);
+		fixture_free(f);
+	}
 }
 
 static struct tmigr_rec rec_remote(__u64 t, unsigned int executor, unsigned int target, bool idle)

@@ -161,7 +161,7 @@ static json_t *end_info(void)
 	return json_pack("{s:b, s:i}", "interrupted", 0, "exit_status", 3);
 }
 
-static void write_recording(void)
+static void write_recording_with(const struct tmigr_topology *end_topo)
 {
 	struct tmigr_recording_writer *w = NULL;
 	json_t *meta = json_pack("{s:o, s:I, s:o}", "topology", tmigr_topology_to_json(&topo),
@@ -173,6 +173,8 @@ static void write_recording(void)
 
 	assert_non_null(meta);
 	assert_non_null(end);
+	if (end_topo)
+		json_object_set_new(end, "topology", tmigr_topology_to_json(end_topo));
 	assert_int_equal(tmigr_recording_create(path, true, meta, &w, &err), 0);
 	for (size_t i = 0; i < n_marks; i++) {
 		assert_int_equal(tmigr_recording_events(w, recs + at, marks[i].at - at, &err), 0);
@@ -182,6 +184,11 @@ static void write_recording(void)
 	assert_int_equal(tmigr_recording_end(w, end, &err), 0);
 	json_decref(meta);
 	json_decref(end);
+}
+
+static void write_recording(void)
+{
+	write_recording_with(NULL);
 }
 
 static char *text_of(const json_t *report, bool json)
@@ -485,6 +492,44 @@ static json_t *good_end(void)
 	return json_pack("{s:I, s:n}", "end_ns", (json_int_t)(START + 1), "totals");
 }
 
+/* The run learnt at its end that CPU 4 is no big one: the report says so, but what
+ * the model made of the start stays. */
+static void test_end_topology(void **state)
+{
+	struct tmigr_topo_cpu end_cpus[N];
+	struct tmigr_class end_classes[] = {{"LITTLE", 442, 4}, {"mid", 800, 1}, {"big", 1024, 3}};
+	struct tmigr_topology end_topo = topo;
+	struct tmigr_err err = {""};
+	json_t *r = NULL;
+
+	(void)state;
+	memcpy(end_cpus, cpus, sizeof(cpus));
+	for (unsigned int i = 4; i < N; i++)
+		end_cpus[i].class_idx = i == 4 ? 1 : 2;
+	end_cpus[4].capacity = 800;
+	end_topo.cpus = end_cpus;
+	end_topo.classes = end_classes;
+	end_topo.n_classes = 3;
+	write_recording_with(&end_topo);
+	assert_int_equal(tmigr_replay(path, &r, NULL, &err), 0);
+	assert_string_equal(json_string_value(json_object_get(holder(r, 1), "class")), "mid");
+	assert_int_equal(num(holder(r, 1), "held_ns"), 2000000000);
+	assert_int_equal(tmigr_report_check(r, &err), 0);
+	json_decref(r);
+
+	end_cpus[7].cpu = 9;
+	end_topo.n_possible = 10;
+	write_recording_with(&end_topo);
+	assert_int_equal(tmigr_replay(path, &r, NULL, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "other CPUs"));
+}
+
+static json_t *end_with_totals(__u64 window_ns)
+{
+	return json_pack("{s:I, s:o}", "end_ns", (json_int_t)(START + window_ns), "totals",
+			 tmigr_window_totals_to_json(&totals));
+}
+
 static void test_senseless(void **state)
 {
 	const struct tmigr_rec odd = {.t_ns = START, .type = 200};
@@ -499,6 +544,11 @@ static void test_senseless(void **state)
 		       json_pack("{s:I, s:[]}", "end_ns", (json_int_t)(START + 1), "totals"),
 		       "totals");
 	expect_refused(good_meta(), &odd, good_end(), "unknown type");
+	/* figures of 10 s for a window of less, and of too few CPUs */
+	expect_refused(good_meta(), NULL, end_with_totals(10 * SEC - 1), "do not fit");
+	totals.n_cpus--;
+	expect_refused(good_meta(), NULL, end_with_totals(10 * SEC), "do not fit");
+	totals.n_cpus++;
 }
 
 /* ---- good frames, senseless records ---- */
@@ -599,15 +649,11 @@ static void test_info(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_bytes),
-		cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_cut_figures),
-		cmocka_unit_test(test_flipped),
-		cmocka_unit_test(test_senseless),
-		cmocka_unit_test(test_random_records),
-		cmocka_unit_test(test_no_file),
-		cmocka_unit_test(test_info),
+		cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_cut),	   cmocka_unit_test(test_cut_figures),
+		cmocka_unit_test(test_flipped),	   cmocka_unit_test(test_end_topology),
+		cmocka_unit_test(test_senseless),  cmocka_unit_test(test_random_records),
+		cmocka_unit_test(test_no_file),	   cmocka_unit_test(test_info),
 	};
 
 	return cmocka_run_group_tests(tests, make_story, remove_file);

@@ -289,6 +289,36 @@ static void test_answer_no(void **state)
 		      "window is not known.");
 }
 
+/* Classes of one capacity: the names tell, or nothing does. */
+static void test_answer_level_classes(void **state)
+{
+	struct machine *m = two_classes();
+
+	(void)state;
+	set_class(m, 0, "little", 1024, 0, 4);
+	set_class(m, 1, "all", 1024, 4, 8);
+	add_holder(m, 0, 2, 9 * SEC);
+	expect_answer(m, 0, 0,
+		      "NO, no all CPU held the global migrator at any moment of the window.");
+	m = two_classes();
+	set_class(m, 0, "a", 1024, 0, 4);
+	set_class(m, 1, "b", 1024, 4, 8);
+	add_holder(m, 0, 7, 1 * SEC);
+	expect_answer(m, NONE, -1,
+		      "no answer: all classes have the same capacity, so none is big (a --class "
+		      "that is named LITTLE or big would tell).");
+	/* A part of the big CPUs has a name of its own: they are big all the same. */
+	m = two_classes();
+	set_class(m, 1, "big", 1024, 4, 7);
+	set_class(m, 2, "prime", 1024, 7, 8);
+	add_holder(m, 0, 5, 1 * SEC);
+	add_holder(m, 0, 7, 2 * SEC);
+	expect_answer(
+		m, 1, 0.3,
+		"YES, a prime CPU held the global migrator for 3.000 s, 30.0 % of the window; "
+		"never while a CPU of a lower class was awake.");
+}
+
 /* Two roots of one class each. */
 static struct machine *split(void)
 {
@@ -705,12 +735,14 @@ static void test_notes(void **state)
 	m->topo.timer_migration = 0;
 	m->model.h.cpus[7].learnt = false;
 	m->model.h.cpus[7].group = -1;
+	m->topo.cpus[5].class_guessed = m->topo.cpus[6].class_guessed = true;
 	r = machine_report(m, false, info);
 	text = render(tmigr_report_text, r);
 	assert_non_null(strstr(text, "part of the run only (x.tmr: byte 77: cut)"));
 	assert_non_null(strstr(text, "the run was interrupted"));
 	assert_non_null(strstr(text, "kernel.timer_migration = 0"));
 	assert_non_null(strstr(text, "place of CPUs 7 in the hierarchy never showed"));
+	assert_non_null(strstr(text, "the class of CPUs 5-6 is a guess"));
 	assert_non_null(strstr(text, "computed from the recorded events"));
 	assert_non_null(strstr(text, "what tmigr itself took is not known"));
 	free(text);
@@ -933,6 +965,7 @@ int main(void)
 		cmocka_unit_test(test_info),
 		cmocka_unit_test(test_answer_yes),
 		cmocka_unit_test(test_answer_no),
+		cmocka_unit_test(test_answer_level_classes),
 		cmocka_unit_test(test_answer_split),
 		cmocka_unit_test(test_answer_mixed_roots),
 		cmocka_unit_test(test_answer_symmetric),

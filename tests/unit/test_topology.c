@@ -121,6 +121,7 @@ static void same_topology(const struct tmigr_topology *a, const struct tmigr_top
 		assert_int_equal(x->node, y->node);
 		assert_int_equal(x->cluster, y->cluster);
 		assert_int_equal(x->class_idx, y->class_idx);
+		assert_int_equal(x->class_guessed, y->class_guessed);
 		assert_int_equal(x->n_states, y->n_states);
 		for (unsigned int k = 0; k < x->n_states; k++)
 			check_state(y, k, x->states[k].name, x->states[k].latency_us,
@@ -383,6 +384,67 @@ static void offline_capacity(void **state)
 	tmigr_topology_free(topo);
 }
 
+static struct tmigr_topology *refresh(const struct sysfs_tree *m, const char *override,
+				      const struct tmigr_topology *start)
+{
+	struct tmigr_topology *topo = (void *)-1;
+	struct tmigr_err err = {""};
+
+	assert_int_equal(
+		tmigr_topology_refresh(m->root, &override, override != NULL, start, &topo, &err),
+		0);
+	return topo;
+}
+
+/* CPUs 2 and 3, a kind of their own, are offline at the start: their class is a
+ * guess, unless the user says it, until they have been online. */
+static void comes_online(void **state)
+{
+	const char *override = "slow=2-3";
+	struct tmigr_topology *topo, *late, *told = NULL;
+	struct sysfs_tree *m = *state;
+	struct tmigr_err err = {""};
+
+	sysfs_tree_cpus(m, "0-4\n");
+	sysfs_tree_cpu_file(m, "online", "0-1,4\n");
+	sysfs_tree_capacity(m, 0, 442);
+	sysfs_tree_capacity(m, 1, 442);
+	sysfs_tree_capacity(m, 4, 1024);
+	topo = read_machine(m);
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(topo->cpus[i].class_guessed, i == 2 || i == 3);
+	check_class(topo, 1, "big", 1024, "2-4");
+	assert_null(refresh(m, NULL, topo));
+	round_trip(topo);
+	assert_int_equal(tmigr_topology_read(m->root, &override, 1, &told, &err), 0);
+	assert_false(told->cpus[2].class_guessed);
+	assert_null(refresh(m, override, told));
+
+	/* CPU 3 went off again and left nothing; CPU 0's change is none of ours. */
+	sysfs_tree_cpu_file(m, "online", "0-2,4\n");
+	sysfs_tree_capacity(m, 2, 800);
+	sysfs_tree_capacity(m, 0, 500);
+	sysfs_tree_state(m, 2, 0, "WFI", 1, 1, 0);
+	late = refresh(m, NULL, topo);
+	check_class(late, 0, "LITTLE", 442, "0-1");
+	check_class(late, 1, "mid", 800, "2");
+	check_class(late, 2, "big", 1024, "3-4");
+	assert_false(late->cpus[2].class_guessed);
+	assert_true(late->cpus[3].class_guessed);
+	assert_false(late->cpus[2].online); /* at the start */
+	check_state(&late->cpus[2], 0, "WFI", 1, 1, false);
+	round_trip(late);
+	tmigr_topology_free(late);
+
+	late = refresh(m, override, told);
+	check_class(late, 1, "slow", 1024, "2-3");
+	tmigr_topology_free(late);
+	sysfs_tree_cpu_file(m, "cpu2/cpu_capacity", "many\n");
+	assert_int_equal(tmigr_topology_refresh(m->root, NULL, 0, topo, &late, &err), -EINVAL);
+	tmigr_topology_free(told);
+	tmigr_topology_free(topo);
+}
+
 /* The kernel's own maximum is ten; names may be anything. */
 static void states(void **state)
 {
@@ -505,6 +567,16 @@ static void overrides_valid(void **state)
 	check_class(topo, 1, "big", 1024, "5,7");
 	round_trip(topo);
 	tmigr_topology_free(topo);
+	/* where capacities tell nothing, names do */
+	for (unsigned int cpu = 0; cpu < 4; cpu++)
+		sysfs_tree_capacity(m, cpu, 1024);
+	topo = read_with(m, (const char *const[]){"Big=0-1", "little=6-7"}, 2);
+	assert_int_equal(topo->n_classes, 3);
+	check_class(topo, 0, "little", 1024, "6-7");
+	check_class(topo, 1, "all", 1024, "2-5");
+	check_class(topo, 2, "Big", 1024, "0-1");
+	round_trip(topo);
+	tmigr_topology_free(topo);
 	/* one for all */
 	topo = read_with(m, (const char *const[]){"x_Y.1+-=0-7"}, 1);
 	assert_int_equal(topo->n_classes, 1);
@@ -583,6 +655,7 @@ int main(void)
 		MACHINE_TEST(many),
 		MACHINE_TEST(states),
 		MACHINE_TEST(offline_capacity),
+		MACHINE_TEST(comes_online),
 		MACHINE_TEST(no_machine),
 		MACHINE_TEST(garbage),
 		MACHINE_TEST(overrides_valid),

@@ -72,11 +72,25 @@ capture_text()
 	cat "$T/instances/$1/trace"
 }
 
+# What the tool does to other CPUs: wake-ups and interrupts between CPUs, NAME-watch.
+watch_prepare()
+{
+	i=$T/instances/$1-watch
+	mkdir "$i"
+	echo 0 > "$i/tracing_on"
+	echo mono > "$i/trace_clock"
+	echo 8192 > "$i/buffer_size_kb"
+	for e in sched/sched_switch sched/sched_waking sched/sched_wakeup ipi; do
+		echo 1 > "$i/events/$e/enable"
+	done
+}
+
 # observe NAME WORKLOAD SECONDS [COMMAND]: tmigr and ftrace side by side, sysfs
 # around both. COMMAND runs while tmigr traces.
 observe()
 {
 	capture_prepare "$1"
+	[ "$2" != idle ] || watch_prepare "$1"
 	workload "$2" $(($3 + 2)) > /dev/null &
 	sleep 0.3
 	capture_start "$1"
@@ -88,9 +102,14 @@ observe()
 	if [ $# -gt 3 ]; then
 		$4 &
 	fi
+	[ "$2" != idle ] || capture_start "$1-watch"
 	tmigr run -d "$3" --record -o "/out/$1" > "/out/$1.text" 2> "/out/$1.err"
 	echo $? > "/out/$1.rc"
 	tmwork sysfs > "/out/$1.after"
+	if [ "$2" = idle ]; then
+		capture_stop "$1-watch"
+		capture_text "$1-watch" > "/out/$1.watch"
+	fi
 	sleep 0.1
 	capture_stop "$1"
 	capture_text "$1" > "/out/$1.trace"

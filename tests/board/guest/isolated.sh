@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# Booted with isolcpus= and nohz_full=: one CPU each, with a workload on them as well.
+boot_trace > /out/boot-trace.txt
+uname -r > /out/release
+cat /sys/devices/system/cpu/isolated > /out/cpus-isolated
+tmigr tree --json > /out/tree.json
+echo $? > /out/tree.rc
+tmigr tree > /out/tree.text
+observe isolated all 2
+tmigr tree --json > /out/tree-late.json
