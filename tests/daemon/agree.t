@@ -9,7 +9,6 @@ import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 
 TESTS = pathlib.Path(os.environ.get('TMIGR_TESTS', pathlib.Path(__file__).parent.parent))
 sys.path.insert(0, str(TESTS / 'oracle'))
@@ -212,7 +211,7 @@ def main():
     load = subprocess.Popen([PROGRAMS / 'tm-load', '-q', '-d', '600'], start_new_session=True,
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        with daemon.Daemon('--flight', '8') as d, tempfile.TemporaryDirectory() as tmp:
+        with daemon.Daemon('--flight', '8') as d, daemon.folder() as tmp:
             tmp = pathlib.Path(tmp)
             d.start_ns = d.status()['start_ns']
             overlapping(t, d, tmp)
