@@ -56,7 +56,7 @@ static int copy_remote(const struct tmigr_pairs *from, struct tmigr_pairs *to)
 /* ---- taking one ---- */
 
 /* What the kernel's memory says, and what was lost before it was read. */
-static int take_snapshot(struct tmigr_engine *engine, struct tmigr_err *err)
+static int read_snapshot(struct tmigr_engine *engine, struct tmigr_err *err)
 {
 	struct tmigr_live *live = engine->live;
 	int ret;
@@ -78,6 +78,19 @@ static int take_snapshot(struct tmigr_engine *engine, struct tmigr_err *err)
 	return ret ? tmigr_fail(err, ret, "no memory for a snapshot") : 0;
 }
 
+/* It comes before the announcement, for it must be older than the edge however long
+ * it takes; so an edge at a wanted time has to know how long that is. */
+static int take_snapshot(struct tmigr_engine *engine, struct tmigr_err *err)
+{
+	__u64 begin = tmigr_now_ns(), took;
+	int ret = read_snapshot(engine, err);
+
+	took = tmigr_now_ns() - begin;
+	if (took > engine->snapshot_took_ns)
+		engine->snapshot_took_ns = took;
+	return ret;
+}
+
 /*
  * From when on a window that begins here needs the records: the snapshot, and
  * where that does not tell all, whatever there is.  So too where no record was
@@ -92,13 +105,13 @@ static __u64 collect_from(const struct tmigr_engine *engine)
 	return engine->snap_ns;
 }
 
-static int read_figures(struct tmigr_engine *engine, struct tmigr_edge *edge,
+static int read_figures(struct tmigr_engine *engine, __u64 at_ns, struct tmigr_edge *edge,
 			__u64 *ret_complete_ns, struct tmigr_err *err)
 {
 	struct tmigr_live *live = engine->live;
 	int ret;
 
-	edge->t_ns = tmigr_live_announce(live);
+	edge->t_ns = tmigr_live_announce(live, at_ns);
 	tmigr_live_cost(live, &edge->cost);
 	edge->drains = live->drains;
 	tmigr_sleep_until(edge->t_ns + TMIGR_NS_PER_MS);
@@ -112,13 +125,14 @@ static int read_figures(struct tmigr_engine *engine, struct tmigr_edge *edge,
 		   : 0;
 }
 
-static int fill_edge(struct tmigr_engine *engine, struct tmigr_edge *edge, struct tmigr_err *err)
+static int fill_edge(struct tmigr_engine *engine, __u64 at_ns, struct tmigr_edge *edge,
+		     struct tmigr_err *err)
 {
 	__u64 complete_ns;
 	int ret = take_snapshot(engine, err);
 
 	if (!ret)
-		ret = read_figures(engine, edge, &complete_ns, err);
+		ret = read_figures(engine, at_ns, edge, &complete_ns, err);
 	if (ret)
 		return ret;
 	engine->collect_ns = collect_from(engine);
@@ -131,7 +145,7 @@ static int fill_edge(struct tmigr_engine *engine, struct tmigr_edge *edge, struc
 	return ret;
 }
 
-int tmigr_engine_take_edge(struct tmigr_engine *engine, struct tmigr_err *err)
+static int take_edge_at(struct tmigr_engine *engine, __u64 at_ns, struct tmigr_err *err)
 {
 	struct tmigr_edge *edge;
 	int ret;
@@ -143,13 +157,18 @@ int tmigr_engine_take_edge(struct tmigr_engine *engine, struct tmigr_err *err)
 	edge = edge_new(engine->live->topo->n_cpus);
 	if (!edge)
 		return tmigr_fail(err, -ENOMEM, "no memory for the figures");
-	ret = fill_edge(engine, edge, err);
+	ret = fill_edge(engine, at_ns, edge, err);
 	if (ret) {
 		tmigr_edge_unref(edge);
 		return ret;
 	}
 	engine->edge = edge;
 	return 0;
+}
+
+int tmigr_engine_take_edge(struct tmigr_engine *engine, struct tmigr_err *err)
+{
+	return take_edge_at(engine, 0, err);
 }
 
 void tmigr_engine_drop_edge(struct tmigr_engine *engine)
@@ -162,18 +181,30 @@ void tmigr_engine_drop_edge(struct tmigr_engine *engine)
 	tmigr_rec_vec_free(&engine->since);
 }
 
-int tmigr_engine_hold_edge(struct tmigr_engine *engine, __u64 *ret_edge_ns, struct tmigr_err *err)
+int tmigr_engine_hold_edge_at(struct tmigr_engine *engine, __u64 at_ns, __u64 *ret_edge_ns,
+			      struct tmigr_err *err)
 {
 	int ret;
 
 	tmigr_engine_release_edge(engine);
-	ret = tmigr_engine_take_edge(engine, err);
+	ret = take_edge_at(engine, at_ns, err);
 	if (ret)
 		return ret;
 	engine->held = true;
 	if (ret_edge_ns)
 		*ret_edge_ns = engine->edge->t_ns;
 	return 0;
+}
+
+int tmigr_engine_hold_edge(struct tmigr_engine *engine, __u64 *ret_edge_ns, struct tmigr_err *err)
+{
+	return tmigr_engine_hold_edge_at(engine, 0, ret_edge_ns, err);
+}
+
+/* Snapshots of one machine take about the same time. */
+__u64 tmigr_engine_edge_lead_ns(const struct tmigr_engine *engine)
+{
+	return tmigr_live_edge_lead_ns() + 2 * engine->snapshot_took_ns;
 }
 
 void tmigr_engine_release_edge(struct tmigr_engine *engine)

@@ -56,17 +56,25 @@ int tmigr_live_wait_handlers(struct tmigr_live *live)
 	return bpf_map_update_elem(live->rings_fd, &cpu, &live->ring0_fd, BPF_ANY) ? -errno : 0;
 }
 
-__u64 tmigr_live_announce(struct tmigr_live *live)
+__u64 tmigr_live_announce(struct tmigr_live *live, __u64 at_ns)
 {
 	__u64 edge;
 
 	/* Stopped for longer than the lead between the clock and the store (a
-	 * virtual machine's pause), a handler could have missed it: again. */
+	 * virtual machine's pause), a handler could have missed it: again, and
+	 * later.  So too where @at_ns is too near. */
 	do {
-		edge = tmigr_now_ns() + EDGE_AHEAD_NS;
+		__u64 now = tmigr_now_ns();
+
+		edge = at_ns > now + EDGE_AHEAD_NS / 2 ? at_ns : now + EDGE_AHEAD_NS;
 		__atomic_store_n(live->edge_ns, edge, __ATOMIC_SEQ_CST);
 	} while (tmigr_now_ns() + EDGE_AHEAD_NS / 2 > edge);
 	return edge;
+}
+
+__u64 tmigr_live_edge_lead_ns(void)
+{
+	return 2 * EDGE_AHEAD_NS;
 }
 
 static void close_at(struct tmigr_totals *totals, __u64 edge)

@@ -167,9 +167,12 @@ void tmigr_sleep_until(__u64 t_ns);
 int tmigr_live_read_values(struct tmigr_live *live, struct tmigr_cpu_value *values);
 /* Every handler running now has ended when this returns. */
 int tmigr_live_wait_handlers(struct tmigr_live *live);
-/* Announces an edge a little in the future and returns it.  The figures at the
- * one before must have been read. */
-__u64 tmigr_live_announce(struct tmigr_live *live);
+/* Announces an edge and returns it: @at_ns where there is time enough to announce
+ * that, else (and with 0) one a little in the future.  The figures at the one before
+ * must have been read. */
+__u64 tmigr_live_announce(struct tmigr_live *live, __u64 at_ns);
+/* Time enough, with some to spare. */
+__u64 tmigr_live_edge_lead_ns(void);
 /* Figures of each CPU at @edge, which is past, into @ret[n_cpus].
  * *@ret_complete_ns, after the edge: records before it are in the rings. */
 int tmigr_live_read_edge(struct tmigr_live *live, __u64 edge, struct tmigr_edge_cpu *ret,

@@ -270,6 +270,9 @@ static json_t *build_lost(const struct tmigr_report_source *in)
 	tmigr_put(lost, "records", tmigr_json_u64(in->totals ? sum : res->lost_records), &bad);
 	tmigr_put(lost, "group_updates", tmigr_json_u64(res->lost_updates), &bad);
 	tmigr_put(lost, "late_updates", tmigr_json_u64(res->late_updates), &bad);
+	/* Without maps the expiries are counted from the records. */
+	tmigr_put(lost, "remote_expiries", tmigr_json_u64(in->totals ? in->totals->remote_lost : 0),
+		  &bad);
 	tmigr_put(lost, "cpus", cpus, &bad);
 	return tmigr_whole(lost, bad);
 }

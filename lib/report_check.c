@@ -135,11 +135,9 @@ static const struct shape lost_cpu_shape[] = {
 };
 
 static const struct shape lost_shape[] = {
-	{"records", UINT, 0, NULL},
-	{"group_updates", UINT, 0, NULL},
-	{"late_updates", UINT, 0, NULL},
-	{"cpus", ARRAY, 0, lost_cpu_shape},
-	{0},
+	{"records", UINT, 0, NULL},	    {"group_updates", UINT, 0, NULL},
+	{"late_updates", UINT, 0, NULL},    {"remote_expiries", UINT, 0, NULL},
+	{"cpus", ARRAY, 0, lost_cpu_shape}, {0},
 };
 
 static const struct shape observer_shape[] = {

@@ -219,6 +219,7 @@ static void put_lost(const json_t *report, FILE *out)
 	const json_t *lost = json_object_get(report, "lost"), *cpus, *c;
 	__u64 records = tmigr_rep_u64(lost, "records");
 	__u64 updates = tmigr_rep_u64(lost, "group_updates");
+	__u64 expiries = tmigr_rep_u64(lost, "remote_expiries");
 	char *text = NULL;
 	size_t size = 0, i;
 	FILE *mem = open_memstream(&text, &size);
@@ -239,8 +240,11 @@ static void put_lost(const json_t *report, FILE *out)
 	}
 	fprintf(mem, "%s, %llu updates of groups; the time that this blurs is counted as unknown.",
 		json_array_size(cpus) ? ")" : "", (unsigned long long)updates);
+	if (expiries)
+		fprintf(mem, " %llu remote expiries not counted.", (unsigned long long)expiries);
 	if (fclose(mem) == 0)
-		tmigr_fmt_wrapped(out, "Lost:", records || updates ? text : "nothing.", 2);
+		tmigr_fmt_wrapped(out, "Lost:", records || updates || expiries ? text : "nothing.",
+				  2);
 	free(text);
 }
 

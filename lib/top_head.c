@@ -214,13 +214,17 @@ static void put_lost(struct top_page *p, const struct tmigr_top *top)
 	const json_t *lost = get(top->sum, "lost");
 	__u64 records = tmigr_rep_u64(lost, "records");
 	__u64 updates = tmigr_rep_u64(lost, "group_updates");
+	__u64 expiries = tmigr_rep_u64(lost, "remote_expiries");
 
 	top_row(p);
 	top_cell(p, TMIGR_TOP_BOLD, "Lost: ");
 	if (records || updates)
 		top_cell(p, TMIGR_TOP_WARN, "%llu records, %llu updates",
 			 (unsigned long long)records, (unsigned long long)updates);
-	else
+	if (expiries)
+		top_cell(p, TMIGR_TOP_WARN, "%s%llu remote expiries",
+			 records || updates ? ", " : "", (unsigned long long)expiries);
+	if (!records && !updates && !expiries)
 		top_cell(p, TMIGR_TOP_PLAIN, "0");
 }
 

@@ -17,7 +17,7 @@ static const char *const root_sums[] = {"held_ns", "handover_ns", "duty_ns",
 					"free_ns", "unknown_ns",  NULL};
 static const char *const class_sums[] = {"held_ns", "avoidable_ns", "avoidable_unknown_ns", NULL};
 static const char *const holder_sums[] = {"held_ns", NULL};
-static const char *const lost_sums[] = {"records", "group_updates", NULL};
+static const char *const lost_sums[] = {"records", "group_updates", "remote_expiries", NULL};
 
 static void add(json_t *obj, const char *key, __u64 more, bool *bad)
 {

@@ -5,6 +5,7 @@
  *   {"cpus": [{"cpu", "lost", "records", "slots": [{"slot", "time_ns", "entries",
  *    "above", "below", "hist": [..]}]}],
  *    "remote": [{"executor", "target", "count", "woke": [[slot, n], ..]}],
+ *    "remote_lost",
  *    "observer": {..}}
  *
  * Slots where everything is 0 are left out, and zeros at the end of "hist".
@@ -121,8 +122,8 @@ json_t *tmigr_window_totals_to_json(const struct tmigr_window_totals *totals)
 		json_decref(remote);
 		return NULL;
 	}
-	return json_pack("{s:o, s:o, s:o}", "cpus", cpus, "remote", remote, "observer",
-			 observer_to_json(&totals->observer));
+	return json_pack("{s:o, s:o, s:o, s:o}", "cpus", cpus, "remote", remote, "remote_lost",
+			 u64(totals->remote_lost), "observer", observer_to_json(&totals->observer));
 }
 
 /* ---- from JSON ---- */
@@ -220,6 +221,7 @@ static int parse(const json_t *json, struct tmigr_window_totals *totals, struct 
 {
 	const json_t *cpus = json_object_get(json, "cpus");
 	const json_t *remote = json_object_get(json, "remote");
+	const json_t *lost = json_object_get(json, "remote_lost");
 
 	for (size_t i = 0; i < totals->n_cpus; i++)
 		if (cpu_from_json(json_array_get(cpus, i), &totals->cpus[i]))
@@ -229,6 +231,10 @@ static int parse(const json_t *json, struct tmigr_window_totals *totals, struct 
 		if (remote_from_json(json_array_get(remote, i), &totals->remote[i]))
 			return tmigr_fail(err, -EINVAL,
 					  "totals: entry %zu of \"remote\" is damaged", i);
+	/* Recordings without it are older: then such a window had no totals at all
+	 * where there was a loss. */
+	if (lost && get_u64(lost, &totals->remote_lost))
+		return tmigr_fail(err, -EINVAL, "totals: \"remote_lost\" is damaged");
 	if (observer_from_json(json_object_get(json, "observer"), &totals->observer))
 		return tmigr_fail(err, -EINVAL, "totals: \"observer\" is missing or damaged");
 	return 0;

@@ -18,9 +18,9 @@ static const char help[] =
 	"or until Ctrl-C. Where a daemon (tmigrd) answers, it measures, and its group may; else\n"
 	"needs root, or CAP_BPF and CAP_PERFMON.\n"
 	"\n"
-	"  -d, --duration SECONDS   end the window after SECONDS (decimals allowed); with a\n"
-	"                           COMMAND, whichever ends first: it then gets SIGTERM, and\n"
-	"                           SIGKILL 2 s later\n"
+	"  -d, --duration SECONDS   end the window exactly SECONDS (decimals allowed) after its\n"
+	"                           start; with a COMMAND, whichever ends first: it then gets\n"
+	"                           SIGTERM, and SIGKILL 2 s later\n"
 	"  -o, --output DIR         also write a run directory: report.json, CSV files, and the\n"
 	"                           command's output, copied to DIR/stdout and DIR/stderr\n"
 	"      --record             with -o: also DIR/events.tmr, every event, for 'tmigr report'\n"
@@ -237,14 +237,15 @@ static int trace(struct session *s, struct child *child, struct signals *sig)
 {
 	struct loop l = {.session = s, .child = child, .signals = sig};
 	bool interrupted;
+	__u64 end_ns;
 	int ret;
 
 	if (s->opts->duration_ns)
 		l.deadline_ns = s->start_ns + s->opts->duration_ns;
 	progress_init(&l.progress, s->opts);
-	loop_window(&l);
+	end_ns = loop_window(&l);
 	interrupted = l.interrupts && child->pid;
-	ret = l.failed ? l.failed : session_stop(s);
+	ret = l.failed ? l.failed : session_stop(s, end_ns);
 	loop_end(&l, l.interrupts || l.failed ? 0 : SIGTERM);
 	child_close(child);
 	if (loop_stopped(&l))

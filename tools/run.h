@@ -131,7 +131,7 @@ struct session {
 	struct tmigr_recording_writer *rec;
 	json_t *info;
 	__u64 start_ns, end_ns;
-	int cpu;    /* where the tool runs, -1: not pinned */
+	int cpu; /* where the tool runs, -1: not pinned */
 	struct tmigr_housekeeping housekeeping;
 	int failed; /* exit code of what went wrong on the way, 0 nothing */
 	bool rec_begun;
@@ -141,7 +141,11 @@ struct session {
 int session_open(struct session *s, const struct run_opts *opts);
 int session_start(struct session *s);
 int session_drain(struct session *s);
-int session_stop(struct session *s);
+/* Ends the window, at exactly @at_ns where that is still possible, else as soon as it
+ * is. */
+int session_stop(struct session *s, __u64 at_ns);
+/* session_stop() has to be called this long before @at_ns. */
+__u64 session_lead_ns(const struct session *s);
 /* Figures -> report, printed and written; @exit_status -1: no command. */
 int session_report(struct session *s, int exit_status, bool interrupted);
 /* Opens a file of the run directory for the command's output; -1: error told. */
@@ -195,8 +199,10 @@ struct loop {
 	int failed;
 };
 
-/* Until the window has to end. */
-void loop_window(struct loop *l);
+/* Until the window has to end; with a deadline until it is time to announce its end
+ * there.  Returns session_stop()'s @at_ns: the deadline, or 0 where something else
+ * ended the window. */
+__u64 loop_window(struct loop *l);
 /* After the window: until the command has ended, or the second interrupt. */
 void loop_end(struct loop *l, int sig);
 /* Takes pending signals; true when the user has asked twice to stop. */

@@ -101,10 +101,18 @@ static bool wait_for(struct loop *l, int timer, int source, __u64 until_ns)
 	return p[4].revents;
 }
 
+/* Something other than -d ends it. */
 static bool window_over(struct loop *l)
 {
-	return l->interrupts || (l->child->pid && child_reap(l->child)) ||
-	       (l->deadline_ns && now_ns() >= l->deadline_ns);
+	return l->failed || l->interrupts || (l->child->pid && child_reap(l->child));
+}
+
+/* When to drain next: not so shortly before the end that it could be in the way. */
+static __u64 next_drain(__u64 end_ns)
+{
+	__u64 next = now_ns() + DRAIN_NS;
+
+	return end_ns && next + DRAIN_NS / 10 > end_ns ? next + DRAIN_NS : next;
 }
 
 static void tick(struct loop *l)
@@ -123,7 +131,7 @@ static void tick(struct loop *l)
 	progress_draw(&l->progress, l->session);
 }
 
-/* An own timer for -d: the sleep for the next drain is a lax one. */
+/* An own timer for the end by -d: the sleep for the next drain is a lax one. */
 static int deadline_timer(__u64 at_ns)
 {
 	struct itimerspec t = {
@@ -140,20 +148,23 @@ static int deadline_timer(__u64 at_ns)
 	return fd;
 }
 
-void loop_window(struct loop *l)
+__u64 loop_window(struct loop *l)
 {
-	int timer = deadline_timer(l->deadline_ns);
-	__u64 next = now_ns() + DRAIN_NS;
+	__u64 wake_ns = l->deadline_ns ? l->deadline_ns - session_lead_ns(l->session) : 0;
+	int timer = deadline_timer(wake_ns);
+	__u64 next = next_drain(wake_ns);
+	bool over;
 
-	while (!l->failed && !window_over(l)) {
+	while (!(over = window_over(l)) && !(wake_ns && now_ns() >= wake_ns)) {
 		if (!wait_for(l, timer, session_fd(l->session), next) && now_ns() < next)
 			continue;
 		tick(l);
-		next = now_ns() + DRAIN_NS;
+		next = next_drain(wake_ns);
 	}
 	progress_clear(&l->progress);
 	if (timer >= 0)
 		close(timer);
+	return over ? 0 : l->deadline_ns;
 }
 
 static bool output_done(const struct child *c)

@@ -252,13 +252,20 @@ int session_drain(struct session *s)
 	return 0;
 }
 
-int session_stop(struct session *s)
+__u64 session_lead_ns(const struct session *s)
+{
+	return s->daemon ? 0 : tmigr_engine_edge_lead_ns(s->engine);
+}
+
+int session_stop(struct session *s, __u64 at_ns)
 {
 	struct tmigr_err err = {""};
 
+	/* The daemon ends a window when it is asked to. */
 	if (s->daemon)
 		return remote_stop(s);
-	if (tmigr_engine_window_close(s->engine, s->window, &err) < 0)
+	if (tmigr_engine_hold_edge_at(s->engine, at_ns, NULL, &err) < 0 ||
+	    tmigr_engine_window_close(s->engine, s->window, &err) < 0)
 		return tool_error("run", "%s", err.text);
 	s->end_ns = tmigr_window_end_ns(s->window);
 	/* What comes now measures nothing, and need not cost anything. */

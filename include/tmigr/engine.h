@@ -85,6 +85,15 @@ __u64 tmigr_window_end_ns(const struct tmigr_window *window);
  * edge.  Returns its time.
  */
 int tmigr_engine_hold_edge(struct tmigr_engine *engine, __u64 *ret_edge_ns, struct tmigr_err *err);
+/*
+ * The same with the edge at exactly @at_ns (CLOCK_MONOTONIC), where the call comes
+ * early enough for that; else at the first instant that is possible, which is later.
+ * Waits until then.  tmigr_engine_edge_lead_ns() before @at_ns is early enough,
+ * if nothing holds the caller up.
+ */
+int tmigr_engine_hold_edge_at(struct tmigr_engine *engine, __u64 at_ns, __u64 *ret_edge_ns,
+			      struct tmigr_err *err);
+__u64 tmigr_engine_edge_lead_ns(const struct tmigr_engine *engine);
 void tmigr_engine_release_edge(struct tmigr_engine *engine);
 
 /*

@@ -46,6 +46,7 @@ struct tmigr_window_totals {
 	struct tmigr_totals_cpu *cpus;
 	size_t n_remote; /* ascending by (executor, target) */
 	struct tmigr_totals_remote *remote;
+	__u64 remote_lost; /* remote expiries that found no room to be counted */
 	struct tmigr_observer observer;
 };
 

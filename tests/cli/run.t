@@ -20,6 +20,21 @@ run 143 "$TMIGR" run -d 0.2 sleep 60
 out_has "a command that is too long ends with the window" "Answer:"
 run 137 "$TMIGR" run -d 0.2 sh -c 'trap "" TERM; exec sleep 60'
 
+# Its end is an instant that the tool chooses: exactly -d after the start.  A tool that
+# got no CPU in time may end it later (never sooner): then once more.
+for d in 1.5=1500000000 0.25=250000000; do
+	for try in 1 2 3 4 5 6 7 8; do
+		"$TMIGR" run --json -d "${d%=*}" >"$TMP/out" 2>"$TMP/err"
+		got=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["window_ns"])' "$TMP/out")
+		[ "$got" -gt "${d#*=}" ] || break
+		echo "# try $try: window of $got ns, the tool was held up; again"
+	done
+	is "-d ${d%=*}: the window is that long to the ns" "$got" "${d#*=}"
+done
+got=$("$TMIGR" run --json -d 20 true |
+	python3 -c 'import json, sys; print(json.load(sys.stdin)["window_ns"])')
+check "-d 20 true: the command ends the window" test "$got" -lt 20000000000
+
 run 0 "$TMIGR" run --json -- true "$(printf 'a\377b')"
 check "an argument that is no UTF-8 is valid JSON all the same" \
 	python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["command"] == ["true", "a?b"]' "$TMP/out"

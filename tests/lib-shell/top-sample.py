@@ -119,7 +119,8 @@ def report(m, n, holders, lost=0, offline=()):
                         "root": m.root_of(g)["name"], "mask": g["mask"], "node": 0, "cpus": cpu_list(g["cpus"])}
                        for g in m.groups],
             "cpus": [{"cpu": c, "group": m.group_of.get(c), "mask": 1} for c in m.cpus], "unlearnt": ""},
-        "lost": {"records": lost, "group_updates": lost // 2, "late_updates": 0, "cpus": []},
+        "lost": {"records": lost, "group_updates": lost // 2, "late_updates": 0, "remote_expiries": 0,
+                 "cpus": []},
         "observer": {"bpf_ns": 150000, "bpf_runs": 900, "cpu_ns": 2100000, "wakeups": 3, "housekeeping_cpu": m.cpus[1],
                      "records": 800, "drains": 1}}
 

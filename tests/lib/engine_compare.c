@@ -52,7 +52,7 @@ static bool remote_adds_up(const struct tmigr_window_totals *a, const struct tmi
 			   const struct tmigr_window_totals *d)
 {
 	__u64 all = 0, parts = 0;
-	bool good = true;
+	bool good = a->remote_lost == c->remote_lost + d->remote_lost;
 
 	for (size_t i = 0; i < a->n_remote; i++) {
 		struct tmigr_totals_remote x = pair_of(c, &a->remote[i]);

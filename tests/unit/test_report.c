@@ -121,6 +121,55 @@ static void test_object(void **state)
 	json_decref(r);
 }
 
+/* A line that goes on indented is one line. */
+static void unwrap(char *text)
+{
+	char *to = text;
+
+	for (const char *at = text; *at; at++) {
+		bool wrapped = strncmp(at, "\n  ", 3) == 0;
+
+		*to++ = wrapped ? ' ' : *at;
+		at += wrapped ? 2 : 0;
+	}
+	*to = '\0';
+}
+
+/* Remote expiries that the maps had no room for: a loss, and said wherever losses
+ * are. */
+static void test_lost_expiries(void **state)
+{
+	struct machine *m = machine_4_4();
+	struct tmigr_err err;
+	json_t *r, *lost;
+	char *text;
+
+	(void)state;
+	m->totals.cpus[2].lost = 0;
+	m->model.res.lost_updates = 0;
+	m->totals.remote_lost = 17;
+	r = machine_report(m, true, NULL);
+	assert_non_null(r);
+	assert_int_equal(tmigr_report_check(r, &err), 0);
+	lost = json_object_get(r, "lost");
+	assert_int_equal(num(lost, "remote_expiries"), 17);
+	assert_int_equal(num(lost, "records"), 0);
+	text = render(tmigr_report_text, r);
+	unwrap(text);
+	assert_non_null(strstr(text, " unknown. 17 remote expiries not counted."));
+	free(text);
+	json_object_del(lost, "remote_expiries");
+	assert_int_equal(tmigr_report_check(r, &err), -EINVAL);
+	json_decref(r);
+	m->totals.remote_lost = 0;
+	r = machine_report(m, true, NULL);
+	text = render(tmigr_report_text, r);
+	assert_non_null(strstr(text, "Lost: nothing."));
+	free(text);
+	json_decref(r);
+	machine_free(m);
+}
+
 /* Laws 1 and 2, on the object as it is printed. */
 static void test_sums(void **state)
 {
@@ -959,6 +1008,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_object),
+		cmocka_unit_test(test_lost_expiries),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_timeline_only),
 		cmocka_unit_test(test_state_names),

@@ -55,13 +55,15 @@ static struct machine *machine_idle(void)
 static void sums_are_exact(void **state)
 {
 	struct tmigr_top *top = top_new();
+	struct machine *m = machine_4_4();
 	const json_t *answer, *lost;
 
 	(void)state;
+	m->totals.remote_lost = 3;
 	add(top, machine_4_4(), false);
 	assert_law(top->sum);
 	add(top, machine_idle(), false);
-	add(top, machine_4_4(), false);
+	add(top, m, false);
 	assert_law(top->sum);
 	assert_int_equal(tmigr_rep_u64(top->sum, "window_ns"), 30 * SEC);
 	assert_int_equal(tmigr_rep_u64(top->sum, "samples"), 3);
@@ -74,6 +76,9 @@ static void sums_are_exact(void **state)
 	lost = json_object_get(top->sum, "lost");
 	assert_int_equal(tmigr_rep_u64(lost, "records"), 6);
 	assert_int_equal(tmigr_rep_u64(lost, "group_updates"), 4);
+	assert_int_equal(tmigr_rep_u64(lost, "remote_expiries"), 3);
+	assert_text(top, (struct tmigr_top_opts){.width = 100},
+		    "Lost: 6 records, 4 updates, 3 remote expiries", NULL);
 	tmigr_top_free(top);
 }
 

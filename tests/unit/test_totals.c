@@ -42,6 +42,7 @@ static struct tmigr_window_totals *example(void)
 	t->remote[1] = (struct tmigr_totals_remote){.executor = 7, .target = 3, .count = v++};
 	t->remote[1].woke[0] = v++;
 	t->remote[1].woke[TMIGR_SLOTS - 1] = v++;
+	t->remote_lost = v + 7;
 	t->observer = (struct tmigr_observer){.bpf_known = true,
 					      .bpf_ns = v + 1,
 					      .bpf_runs = v + 2,
@@ -80,6 +81,7 @@ static void test_lossless(void **state)
 	assert_memory_equal(back->cpus, t->cpus, t->n_cpus * sizeof(*t->cpus));
 	assert_int_equal(back->n_remote, t->n_remote);
 	assert_memory_equal(back->remote, t->remote, t->n_remote * sizeof(*t->remote));
+	assert_int_equal(back->remote_lost, t->remote_lost);
 	assert_true(back->observer.bpf_known);
 	assert_int_equal(back->observer.bpf_ns, t->observer.bpf_ns);
 	assert_int_equal(back->observer.bpf_runs, t->observer.bpf_runs);
@@ -126,6 +128,8 @@ static const struct {
 	{"histogram no array", "\"hist\":[", "\"hist\":1,\"y\":["},
 	{"woke slot too large", "\"woke\":[[12", "\"woke\":[[99"},
 	{"woke no pair", "\"woke\":[[", "\"woke\":[3,["},
+	{"lost expiries negative", "\"remote_lost\":", "\"remote_lost\":-"},
+	{"lost expiries null", "\"remote_lost\":", "\"remote_lost\":null,\"x\":"},
 	{"executor missing", "\"executor\":", "\"x\":"},
 	{"bpf_known no boolean", "\"bpf_known\":true", "\"bpf_known\":1"},
 	{"housekeeping CPU wrong", "\"housekeeping_cpu\":-1", "\"housekeeping_cpu\":-2"},
@@ -184,6 +188,21 @@ static void test_damaged(void **state)
 	tmigr_window_totals_free(t);
 }
 
+/* Recordings made before there was such a figure. */
+static void test_no_lost_expiries(void **state)
+{
+	struct tmigr_window_totals *t = example(), *back = NULL;
+	json_t *json = through_text(t);
+
+	(void)state;
+	assert_int_equal(json_object_del(json, "remote_lost"), 0);
+	assert_int_equal(tmigr_window_totals_from_json(json, &back, NULL), 0);
+	assert_int_equal(back->remote_lost, 0);
+	json_decref(json);
+	tmigr_window_totals_free(t);
+	tmigr_window_totals_free(back);
+}
+
 static void test_not_an_object(void **state)
 {
 	const char *const texts[] = {"null", "[]", "3", "{\"cpus\":{},\"remote\":[]}",
@@ -204,9 +223,8 @@ static void test_not_an_object(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lossless),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_lossless),      cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_damaged),	      cmocka_unit_test(test_no_lost_expiries),
 		cmocka_unit_test(test_not_an_object),
 	};
 
