@@ -81,6 +81,7 @@ run 143 "$TMIGR" run "${s[@]}" -- sh -c 'kill -TERM $$'
 run 0 "$TMIGR" run "${s[@]}" -d 0.2
 out_has "a window of its own" "Answer:"
 run 143 "$TMIGR" run "${s[@]}" -d 0.2 sleep 300
+# shellcheck disable=SC2016
 run 130 "$TMIGR" run "${s[@]}" -- sh -c 'kill -INT $PPID; exec sleep 300'
 out_has "interrupted: the report comes" "the run was interrupted"
 run 127 "$TMIGR" run "${s[@]}" -o "$TMP/none" --record no-such-command-here
