@@ -45,6 +45,10 @@ static const char help[] =
 	"ended. A second Ctrl-C kills the command and stops at once, without a report; a run\n"
 	"directory is then marked interrupted. SIGTERM and SIGHUP do as Ctrl-C (SIGINT).\n"
 	"\n"
+	"A daemon that ends ends the window: the command goes on to its end, the report and a\n"
+	"recording are of what had come by then, a run directory is marked interrupted, and the\n"
+	"exit status is 1.\n"
+	"\n"
 	"Exit status: that of COMMAND (128 + signal when it was killed, 126 not executable, 127\n"
 	"not found); 130 when Ctrl-C interrupted it, or came twice; else, and without COMMAND,\n"
 	"0 fine, 1 something failed, 2 wrong usage.\n";

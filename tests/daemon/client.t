@@ -81,6 +81,9 @@ run 143 "$TMIGR" run "${s[@]}" -- sh -c 'kill -TERM $$'
 run 0 "$TMIGR" run "${s[@]}" -d 0.2
 out_has "a window of its own" "Answer:"
 run 143 "$TMIGR" run "${s[@]}" -d 0.2 sleep 300
+# shellcheck disable=SC2016
+run 130 "$TMIGR" run "${s[@]}" -- sh -c 'kill -INT $PPID; exec sleep 300'
+out_has "interrupted: the report comes" "the run was interrupted"
 run 127 "$TMIGR" run "${s[@]}" -o "$TMP/none" --record no-such-command-here
 one_error_line "one line" "tmigr run: .*no-such-command-here"
 check "nothing is left" test ! -e "$TMP/none"
@@ -133,6 +136,15 @@ is "an own window inside a daemon's" $? 0
 check "exact: outer" python3 "$exact" "$TMP/outer"
 check "exact: inner" python3 "$exact" "$TMP/inner"
 check "one window lies in the other, of the same machine" python3 "$here/reports.py" inside "$TMP/inner" "$TMP/outer"
+
+# The line on a terminal comes from the events as they come.
+if script -qec true /dev/null >/dev/null 2>&1; then
+	script -qec "'$TMIGR' run --socket '$sock' -d 2.5 --progress" /dev/null >"$TMP/out" 2>&1
+	out_has "the progress line" "migrator "
+	out_has "tells of losses" "lost 0"
+else
+	skip "the progress line" "no script(1)"
+fi
 
 # ---- dump ----
 run 0 "$TMIGR" dump "${s[@]}" -o "$TMP/dump.tmr"
