@@ -268,6 +268,10 @@ def sysfs(report, whole, before, after):
             ns += (after.states[key]["time"] - before.states[key]["time"]) * 1000
             n += after.states[key]["usage"] - before.states[key]["usage"]
             excess = abs(ns - s["time_ns"]) - doubt_ns - report["window_ns"] // 1000
+            # The kernel's two looks at the clock lie between the two events: turns only ever make
+            # its time the shorter one, and several of a window add up.
+            if ns < s["time_ns"] and excess <= 3 * TURN_NS:
+                excess = min(excess, TURN_NS)
             if abs(n - s["entries"]) > 3 + doubt:
                 excess = NO_TURN
             if excess > 0:
