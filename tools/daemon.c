@@ -245,14 +245,14 @@ void daemon_close(struct daemon *d)
 
 /* ---- the machine ---- */
 
-static int same_cpus(const struct tmigr_topology *a, const struct tmigr_topology *b,
+int daemon_same_cpus(const struct tmigr_topology *a, const struct tmigr_topology *b,
 		     struct tmigr_err *err)
 {
 	bool same = a->n_cpus == b->n_cpus;
 
 	for (size_t i = 0; same && i < a->n_cpus; i++)
 		same = a->cpus[i].cpu == b->cpus[i].cpu;
-	return same ? 0 : tmigr_fail(err, -EIO, "the daemon knows other CPUs than sysfs");
+	return same ? 0 : tmigr_fail(err, -EIO, "the CPUs are not the same as before");
 }
 
 int daemon_topology(struct daemon *d, const char *const *classes, size_t n_classes,
@@ -275,7 +275,7 @@ int daemon_topology(struct daemon *d, const char *const *classes, size_t n_class
 	}
 	r = tmigr_topology_read(NULL, classes, n_classes, &ours, err);
 	if (r == 0)
-		r = same_cpus(ours, theirs, err);
+		r = daemon_same_cpus(ours, theirs, err);
 	tmigr_topology_free(theirs);
 	if (r < 0) {
 		tmigr_topology_free(ours);

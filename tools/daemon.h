@@ -82,4 +82,8 @@ int daemon_silent(const struct daemon *d, struct tmigr_err *err);
 int daemon_topology(struct daemon *d, const char *const *classes, size_t n_classes,
 		    struct tmigr_topology **ret, struct tmigr_err *err);
 
+/* -EIO: not the same numbers. */
+int daemon_same_cpus(const struct tmigr_topology *a, const struct tmigr_topology *b,
+		     struct tmigr_err *err);
+
 #endif

@@ -100,6 +100,17 @@ static int on_mark(struct session *s, __u64 watermark_ns)
 	return tmigr_model_advance(s->remote.model, watermark_ns);
 }
 
+/* What the daemon knew more at the end; with --class the session looks itself. */
+static int end_topology(struct session *s, const json_t *json, struct tmigr_err *err)
+{
+	int ret;
+
+	if (!json || json_is_null(json) || s->opts->classes.n)
+		return 0;
+	ret = tmigr_topology_from_json(json, &s->end_topo, err);
+	return ret < 0 ? ret : daemon_same_cpus(s->topo, s->end_topo, err);
+}
+
 static int on_end(struct session *s, const json_t *end, struct tmigr_err *err)
 {
 	json_t *marks = json_object_get(json_object_get(end, "info"), "marks");
@@ -111,6 +122,8 @@ static int on_end(struct session *s, const json_t *end, struct tmigr_err *err)
 	ret = get_time(end, "end_ns", &s->end_ns);
 	if (!ret && totals->n_cpus != s->topo->n_cpus)
 		ret = tmigr_fail(err, -EPROTO, "its figures are of other CPUs");
+	if (!ret)
+		ret = end_topology(s, json_object_get(end, "topology"), err);
 	if (!ret && marks)
 		ret = json_object_set(s->info, "marks", marks) ? -ENOMEM : 0;
 	if (!ret)

@@ -332,8 +332,10 @@ static int figures(struct session *s, int exit_status, bool interrupted)
 		session_totals(s)->observer.housekeeping_cpu = s->cpu;
 	if (*s->remote.gone && json_object_set_new(s->info, "partial", json_string(s->remote.gone)))
 		return no_memory();
-	/* CPUs that came online in the window have capacities and states only now. */
-	if (tmigr_topology_refresh(NULL, s->opts->classes.items, s->opts->classes.n, s->topo,
+	/* CPUs that came online in the window have capacities and states only now.
+	 * Classes that a daemon was told are known to it alone. */
+	if ((!s->daemon || s->opts->classes.n) &&
+	    tmigr_topology_refresh(NULL, s->opts->classes.items, s->opts->classes.n, s->topo,
 				   &s->end_topo, &err) < 0)
 		return tool_error("run", "%s", err.text);
 	if (json_object_set_new(s->info, "interrupted", json_boolean(interrupted)) ||

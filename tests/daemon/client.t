@@ -27,7 +27,7 @@ ready_or_gone() {
 }
 
 start_daemon() {
-	"$TMIGRD" --foreground --socket "$sock" 2>"$TMP/log" &
+	"$TMIGRD" --foreground --socket "$sock" --class theirs=0 2>"$TMP/log" &
 	daemon=$!
 	disown $daemon
 	pids="$pids $daemon"
@@ -75,6 +75,7 @@ one_error_line "tree: a bad --class is wrong usage" "tmigr tree: .*60000"
 # ---- run: exit status ----
 run 0 "$TMIGR" run "${s[@]}" true
 out_has "the report names the daemon" "Measured by: tmigrd"
+out_has "and has its classes" "theirs"
 check "nothing on stderr" test ! -s "$TMP/err"
 run 7 "$TMIGR" run "${s[@]}" -- sh -c 'exit 7'
 run 143 "$TMIGR" run "${s[@]}" -- sh -c 'kill -TERM $$'
@@ -101,6 +102,7 @@ tail -n +2 "$TMP/out" >"$TMP/live"
 is "mark prints its time" "$(head -1 "$TMP/out")" "$(cat "$TMP/mark")"
 file_has "the mark is in the report" "$TMP/live" ": half way"
 file_has "so are this client's classes" "$TMP/live" "odd"
+is "in place of the daemon's" "$(grep -c theirs "$TMP/live")" 0
 run 0 "$TMIGR" report "$TMP/d"
 check "report DIR: the same bytes as live" cmp "$TMP/live" "$TMP/out"
 run 0 "$TMIGR" report "$TMP/d/events.tmr"
@@ -121,7 +123,7 @@ for root in r["roots"]:
     assert ns == r["window_ns"], (ns, r["window_ns"])' "$TMP/d"
 
 # ---- daemon and own engine, one inside the other ----
-"$TMIGR" run --no-daemon --json -- "$TMIGR" run "${s[@]}" --json -- sleep 0.3 \
+"$TMIGR" run --no-daemon --class theirs=0 --json -- "$TMIGR" run "${s[@]}" --json -- sleep 0.3 \
 	>"$TMP/outer" 2>"$TMP/inner"
 is "a daemon's window inside an own one" $? 0
 check "exact: outer" python3 "$exact" "$TMP/outer"
@@ -130,7 +132,7 @@ check "both have the same members" python3 "$here/reports.py" shape "$TMP/inner"
 check "one window lies in the other, of the same machine" python3 "$here/reports.py" inside "$TMP/inner" "$TMP/outer"
 json_is "the outer one is the own engine's" "$TMP/outer" "r['engine'] == 'own'"
 json_is "the inner one the daemon's" "$TMP/inner" "'PID $daemon' in r['engine']"
-"$TMIGR" run "${s[@]}" --json -- "$TMIGR" run --no-daemon --json -- sleep 0.3 \
+"$TMIGR" run "${s[@]}" --json -- "$TMIGR" run --no-daemon --class theirs=0 --json -- sleep 0.3 \
 	>"$TMP/outer" 2>"$TMP/inner"
 is "an own window inside a daemon's" $? 0
 check "exact: outer" python3 "$exact" "$TMP/outer"
