@@ -84,7 +84,9 @@ static int parse_value(struct run_opts *o, int c)
 	switch (c) {
 	case 'd':
 		if (arg_seconds(optarg, &o->duration_ns))
-			return tool_usage("run", "-d: '%s' is no number of seconds above 0",
+			return tool_usage("run",
+					  "-d: '%s' is not a time above 0 in seconds, such as "
+					  "90 or 0.25 (no exponent, at most 100 years)",
 					  optarg);
 		return 0;
 	case 'o':
