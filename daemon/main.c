@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@
 #include "tmigrd.h"
 #include "version.h"
 
-#define EXIT_USAGE 2
+#define EXIT_USAGE     2
+#define MMAP_THRESHOLD (64 << 10)
 
 static const char help[] =
 	"usage: tmigrd [options]\n"
@@ -307,6 +309,9 @@ int main(int argc, char **argv)
 
 	if (ret >= 0)
 		return ret;
+	/* Large buffers come and go with requests: each goes back whole, instead
+	 * of the threshold's rising and the heap's being cut into pieces. */
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	d.listener.src.fd = d.listener.lock_fd = d.signals.fd = -1;
 	clients_init(&d.clients);
 	ret = serve(&d, opts.foreground ? -1 : detach());

@@ -20,8 +20,11 @@
 #define READ_STEP (1u << 20)
 
 struct tmigr_recording_reader {
-	int fd;
+	int fd; /* -1: what is pushed */
 	bool own_fd;
+	bool head_read; /* the file's */
+	unsigned char *pushed;
+	size_t pushed_size, pushed_at, pushed_n;
 	char *path;
 	__u64 pos; /* bytes taken from the file */
 	bool meta_read;
@@ -46,15 +49,27 @@ void tmigr_recording_close(struct tmigr_recording_reader *r)
 	free(r->path);
 	free(r->stored);
 	free(r->raw);
+	free(r->pushed);
 	free(r);
+}
+
+static size_t take_pushed(struct tmigr_recording_reader *r, void *buf, size_t size)
+{
+	size_t left = r->pushed_n - r->pushed_at;
+	size_t n = size < left ? size : left;
+
+	if (n)
+		memcpy(buf, r->pushed + r->pushed_at, n);
+	r->pushed_at += n;
+	return n;
 }
 
 /* Up to @size bytes; fewer only at the end of the file. */
 static ssize_t read_full(struct tmigr_recording_reader *r, void *buf, size_t size)
 {
-	size_t got = 0;
+	size_t got = r->fd < 0 ? take_pushed(r, buf, size) : 0;
 
-	while (got < size) {
+	while (r->fd >= 0 && got < size) {
 		ssize_t n = read(r->fd, (char *)buf + got, size - got);
 
 		if (n < 0 && errno == EINTR)
@@ -105,26 +120,38 @@ static int check_file_head(struct tmigr_recording_reader *r, struct tmigr_err *e
 		return tmigr_fail(err, -EINVAL,
 				  "%s: recording of version %u, this tool reads version %u",
 				  r->path, version, TMIGR_RECORDING_VERSION);
+	r->head_read = true;
+	return 0;
+}
+
+int tmigr_recording_open_push(const char *name, struct tmigr_recording_reader **ret,
+			      struct tmigr_err *err)
+{
+	struct tmigr_recording_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return tmigr_fail(err, -ENOMEM, "%s: no memory", name);
+	r->fd = -1;
+	r->path = strdup(name);
+	r->zstd = ZSTD_createDCtx();
+	if (!r->path || !r->zstd) {
+		tmigr_recording_close(r);
+		return tmigr_fail(err, -ENOMEM, "%s: no memory", name);
+	}
+	*ret = r;
 	return 0;
 }
 
 int tmigr_recording_open(const char *path, struct tmigr_recording_reader **ret,
 			 struct tmigr_err *err)
 {
-	struct tmigr_recording_reader *r = calloc(1, sizeof(*r));
 	bool in = !strcmp(path, "-");
-	int e;
+	struct tmigr_recording_reader *r = NULL;
+	int e = tmigr_recording_open_push(in ? "standard input" : path, &r, err);
 
-	if (!r)
-		return tmigr_fail(err, -ENOMEM, "%s: no memory", path);
-	r->path = strdup(in ? "standard input" : path);
-	r->zstd = ZSTD_createDCtx();
+	if (e < 0)
+		return e;
 	r->own_fd = !in;
-	if (!r->path || !r->zstd) {
-		r->own_fd = false;
-		tmigr_recording_close(r);
-		return tmigr_fail(err, -ENOMEM, "%s: no memory", path);
-	}
 	r->fd = in ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (r->fd < 0)
 		e = tmigr_fail(err, -errno, "%s: %s", r->path, strerror(errno));
@@ -304,7 +331,12 @@ int tmigr_recording_next(struct tmigr_recording_reader *r, struct tmigr_frame *f
 {
 	unsigned char byte;
 	ssize_t n;
+	int ret;
 
+	/* Of a file it was read at the open. */
+	ret = r->head_read ? 0 : check_file_head(r, err);
+	if (ret < 0)
+		return ret;
 	if (r->cut)
 		return cut(r, frame, r->pos, err, "nothing can be read behind the damage");
 	if (!r->end_read)
@@ -316,4 +348,42 @@ int tmigr_recording_next(struct tmigr_recording_reader *r, struct tmigr_frame *f
 		return cut(r, frame, r->pos - 1, err, "bytes follow the end of the recording");
 	*frame = (struct tmigr_frame){.type = TMIGR_FRAME_EOF};
 	return 0;
+}
+
+/* ---- in pieces ---- */
+
+int tmigr_recording_push(struct tmigr_recording_reader *r, const void *data, size_t size)
+{
+	size_t left = r->pushed_n - r->pushed_at;
+	void *buf = r->pushed;
+	int ret;
+
+	if (!size)
+		return 0;
+	if (left && r->pushed_at)
+		memmove(r->pushed, r->pushed + r->pushed_at, left);
+	r->pushed_at = 0;
+	r->pushed_n = left;
+	ret = reserve(&buf, &r->pushed_size, left + size);
+	if (ret < 0)
+		return ret;
+	r->pushed = buf;
+	memcpy(r->pushed + left, data, size);
+	r->pushed_n += size;
+	return 0;
+}
+
+bool tmigr_recording_ready(const struct tmigr_recording_reader *r)
+{
+	size_t skip = r->head_read ? 0 : TMIGR_FILE_HEAD_SIZE;
+	size_t left = r->pushed_n - r->pushed_at;
+	struct tmigr_frame_head h;
+
+	if (r->end_read || r->cut)
+		return true;
+	if (left < skip + sizeof(h))
+		return false;
+	memcpy(&h, r->pushed + r->pushed_at + skip, sizeof(h));
+	tmigr_frame_head_swap(&h);
+	return head_fault(r, &h) || left - skip - sizeof(h) >= h.stored;
 }

@@ -92,6 +92,14 @@ static void put_command(const json_t *report, FILE *out)
 	free(text);
 }
 
+/* The tool's own engine needs no word. */
+static bool is_daemons(const json_t *report)
+{
+	const char *engine = tmigr_rep_str(report, "engine");
+
+	return *engine && strcmp(engine, "own") != 0;
+}
+
 static void put_head(const json_t *report, FILE *out)
 {
 	const char *kernel = string_or(json_object_get(report, "kernel"), "release");
@@ -112,6 +120,8 @@ static void put_head(const json_t *report, FILE *out)
 	if (*machine)
 		tmigr_fmt_wrapped(out, "Machine:", machine, 2);
 	put_command(report, out);
+	if (is_daemons(report))
+		tmigr_fmt_wrapped(out, "Measured by:", tmigr_rep_str(report, "engine"), 2);
 }
 
 /* ---- notes: what a reader must know before trusting a figure ---- */
@@ -178,6 +188,30 @@ static void put_notes(const json_t *report, FILE *out)
 			 "the end, and their capacity cannot be read then.",
 			 guessed);
 	free(guessed);
+}
+
+/* Named instants; the first ones where there are many. */
+static void put_marks(const json_t *report, FILE *out)
+{
+	const json_t *marks = json_object_get(report, "marks"), *m;
+	__u64 start_ns = tmigr_rep_u64(report, "start_ns");
+	char *text = NULL;
+	size_t i;
+
+	json_array_foreach (marks, i, m) {
+		__u64 t_ns = tmigr_rep_u64(m, "time_ns");
+
+		if (i == 20) {
+			fprintf(out, "Marks: %zu in all\n", json_array_size(marks));
+			return;
+		}
+		if (asprintf(&text, "at %.6f s: %s",
+			     t_ns > start_ns ? (double)(t_ns - start_ns) / 1e9 : 0.0,
+			     tmigr_rep_str(m, "text")) < 0)
+			return;
+		tmigr_fmt_wrapped(out, "Mark:", text, 2);
+		free(text);
+	}
 }
 
 static void put_lost(const json_t *report, FILE *out)
@@ -252,7 +286,8 @@ static void put_observer(const json_t *report, FILE *out)
 		return;
 	put_bpf_cost(report, obs, mem);
 	if (json_is_integer(json_object_get(obs, "cpu_ns")))
-		fprintf(mem, "tmigr itself took %s of CPU time in %llu wake-ups",
+		fprintf(mem, "%s itself took %s of CPU time in %llu wake-ups",
+			is_daemons(report) ? "the daemon" : "tmigr",
 			tmigr_fmt_dur(buf, tmigr_rep_u64(obs, "cpu_ns")),
 			(unsigned long long)tmigr_rep_u64(obs, "wakeups"));
 	else
@@ -280,6 +315,7 @@ int tmigr_report_text(const json_t *report, FILE *out)
 	tmigr_fmt_wrapped(out, "Answer:", tmigr_rep_str(json_object_get(report, "answer"), "text"),
 			  2);
 	put_notes(report, out);
+	put_marks(report, out);
 	if (ret == 0)
 		ret = tmigr_text_holdings(report, out);
 	if (ret == 0)

@@ -35,7 +35,7 @@ static const char *const help_lines[] = {
 	"RUN%     of the last window, not in an idle state",
 	"bar      the last window by idle state; what is what: the line above the list",
 	"HELD%    of the last window, it held the global migrator of its hierarchy",
-	"HOLD/s   holdings of the global migrator, each without interruption, a second",
+	"HOLD/s   holdings of the global migrator a second; one that goes on counts, too",
 	"REM/s    remote expiries: global timers of idle CPUs that it ran, a second",
 	"MIGR     now: GLOBAL  it holds the global migrator",
 	"              group   it has the duty of its lowest group, or (heading) the",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The hierarchy for graphviz: migrators in bold, idle CPUs grey. */
 #include <errno.h>
+#include <string.h>
 
 #include "tree_common.h"
 
@@ -47,7 +48,8 @@ static void put_cpu(const struct tmigr_tree *t, size_t i, FILE *out)
 	fprintf(out, " %u\\n%s, ", topo->capacity, tree_tmigr_name(t, i));
 	put_label(state, out);
 	fprintf(out, "%s\"%s%s];\n", global ? "\\nglobal migrator" : "",
-		global ? ", penwidth=3" : "", c->active == 1 ? "" : ", color=gray50");
+		global ? ", penwidth=3" : "",
+		strcmp(tree_tmigr_name(t, i), "active") ? ", color=gray50" : "");
 	if (c->group >= 0)
 		fprintf(out, "\t\"%s\" -> \"CPU %u\"%s;\n", t->h->groups[c->group].name, topo->cpu,
 			tree_migrator(t, (size_t)c->group).cpu == (int)i ? " [style=bold]" : "");

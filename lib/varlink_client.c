@@ -241,6 +241,12 @@ int tmigr_varlink_next(struct tmigr_varlink *v, json_t **ret_params, bool *ret_m
 	return ret;
 }
 
+int tmigr_varlink_send(struct tmigr_varlink *v, const char *method, json_t *params, int fd,
+		       struct tmigr_err *err)
+{
+	return send_call(v, method, params, fd, false, err);
+}
+
 int tmigr_varlink_start(struct tmigr_varlink *v, const char *method, json_t *params, int fd,
 			struct tmigr_err *err)
 {

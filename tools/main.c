@@ -27,6 +27,9 @@ static const struct verb verbs[] = {
 	{"report", "print the report of a run directory or recording again", verb_report},
 	{"tree", "show the timer-migration hierarchy as it is now", verb_tree},
 	{"top", "show CPUs, migrators and idle states live", verb_top},
+	{"status", "show how the daemon is", verb_status},
+	{"mark", "name this instant in the reports and recordings of the daemon", verb_mark},
+	{"dump", "save the last minutes that the daemon remembers", verb_dump},
 	{"metrics", "print what a running tmigrd counted, as OpenMetrics text", verb_metrics},
 	{"doctor", "say what this kernel and user can and cannot do", verb_doctor},
 	{"help", "explain a verb", verb_help},
@@ -220,7 +223,8 @@ int main(int argc, char **argv)
 
 	occupy_std_fds();
 	if (argc < 2) {
-		tool_usage(NULL, "no verb given: run, report, tree, top, doctor or help");
+		tool_usage(NULL, "no verb given: run, report, tree, top, status, mark, dump, "
+				 "metrics, doctor or help");
 		return TMIGR_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

@@ -15,7 +15,8 @@ static const char help[] =
 	"\n"
 	"Traces the timer-migration hierarchy and the idle states of all CPUs while COMMAND\n"
 	"runs, then prints the report to standard output. Without COMMAND: for the time of -d,\n"
-	"or until Ctrl-C. Needs root, or CAP_BPF and CAP_PERFMON.\n"
+	"or until Ctrl-C. Where a daemon (tmigrd) answers, it measures, and its group may; else\n"
+	"needs root, or CAP_BPF and CAP_PERFMON.\n"
 	"\n"
 	"  -d, --duration SECONDS   end the window exactly SECONDS (decimals allowed) after its\n"
 	"                           start; with a COMMAND, whichever ends first: it then gets\n"
@@ -29,7 +30,9 @@ static const char help[] =
 	"                           (else classes are made of CPUs with equal capacity)\n"
 	"      --housekeeping CPU   where the tool itself runs (else where it matters least)\n"
 	"      --kick               wake every CPU once before the window, so that all are known\n"
-	"      --no-stats           do not measure what the tracing itself costs\n"
+	"      --no-stats           do not measure what the tracing itself "
+	"costs\n" DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
+	"                           (as --housekeeping, --kick and --no-stats do)\n"
 	"      --json               print the report as JSON; the command's standard output goes\n"
 	"                           to standard error then\n"
 	"      --progress, --no-progress\n"
@@ -41,6 +44,10 @@ static const char help[] =
 	"Ctrl-C ends the window; the command is interrupted too, the report comes when it has\n"
 	"ended. A second Ctrl-C kills the command and stops at once, without a report; a run\n"
 	"directory is then marked interrupted. SIGTERM and SIGHUP do as Ctrl-C (SIGINT).\n"
+	"\n"
+	"A daemon that ends ends the window: the command goes on to its end, the report and a\n"
+	"recording are of what had come by then, a run directory is marked interrupted, and the\n"
+	"exit status is 1.\n"
 	"\n"
 	"Exit status: that of COMMAND (128 + signal when it was killed, 126 not executable, 127\n"
 	"not found); 130 when Ctrl-C interrupted it, or came twice; else, and without COMMAND,\n"
@@ -72,6 +79,8 @@ static const struct option options[] = {
 	{"progress", no_argument, NULL, OPT_PROGRESS},
 	{"no-progress", no_argument, NULL, OPT_NO_PROGRESS},
 	{"ring-bytes", required_argument, NULL, OPT_RING_BYTES}, /* for tests */
+	DAEMON_SOCKET_OPTION,
+	DAEMON_NEVER_OPTION,
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -150,7 +159,8 @@ static int parse(struct run_opts *o, int argc, char **argv)
 			return tool_bad_option("run", c, argv);
 		if (parse_flag(o, c))
 			continue;
-		ret = parse_value(o, c);
+		if (!daemon_option(&o->daemon, "run", c, &ret))
+			ret = parse_value(o, c);
 		if (ret)
 			return ret;
 	}
@@ -162,7 +172,8 @@ static int parse(struct run_opts *o, int argc, char **argv)
 		return tool_usage("run", "--record needs -o DIR to write to");
 	if (o->force && !o->dir)
 		return tool_usage("run", "--force needs -o DIR to replace");
-	return -1;
+	ret = daemon_check_options(&o->daemon, "run");
+	return ret ? ret : -1;
 }
 
 static int start_command(struct session *s, struct child *child, const struct signals *sig)
@@ -245,10 +256,12 @@ static int trace(struct session *s, struct child *child, struct signals *sig)
 	child_close(child);
 	if (loop_stopped(&l))
 		return stopped(s);
-	if (ret)
+	if (ret && !*s->remote.gone)
 		return ret;
 	check_copies(s, child);
 	ret = session_report(s, child->pid ? child_exit_code(child) : -1, interrupted);
+	if (*s->remote.gone)
+		return TMIGR_EXIT_ERROR;
 	if (interrupted)
 		return 128 + l.signal;
 	if (child->pid && child_exit_code(child))

@@ -4,6 +4,7 @@
  *
  *   run.c           options and flow
  *   run_session.c   engine, recording, run directory: one window
+ *   run_remote.c    the window of a daemon, in the engine's place
  *   run_child.c     the command: start, output, signals, end
  *   run_loop.c      waits for signals, output and the next drain
  *   run_info.c      what the report says about machine and command
@@ -21,6 +22,7 @@
 #include <linux/types.h>
 
 #include "args.h"
+#include "daemon.h"
 #include "tmigr/engine.h"
 #include "tmigr/housekeeping.h"
 #include "tmigr/model.h"
@@ -36,6 +38,7 @@ struct run_opts {
 	int housekeeping;  /* CPU, -1: chosen */
 	size_t ring_bytes; /* tests; 0: chosen */
 	struct arg_list classes;
+	struct daemon_opts daemon;
 	char **command; /* NULL terminated; NULL: none */
 };
 
@@ -100,12 +103,28 @@ int stream_poll(const struct stream *s, short *ret_events);
 /* Moves what can be moved without waiting. */
 void stream_pump(struct stream *s);
 
+/* ---- run_remote.c ---- */
+
+/* A daemon's window: its recording comes through a pipe as it is made. */
+struct remote {
+	int fd; /* -1: nothing comes any more */
+	__u64 window;
+	struct tmigr_recording_reader *reader;
+	struct tmigr_model *model;
+	struct tmigr_window_totals *totals; /* NULL until the end has come */
+	__u64 mark_ns;			    /* the last watermark */
+	__u64 lost;			    /* records */
+	char gone[TMIGR_ERR_MAX];	    /* why it ended early; "" it did not */
+};
+
 /* ---- run_session.c ---- */
 
 struct session {
 	const struct run_opts *opts;
 	struct tmigr_topology *topo;
 	struct tmigr_topology *end_topo; /* NULL: as at the start */
+	struct daemon *daemon; /* NULL: the own engine */
+	struct remote remote;
 	struct tmigr_engine *engine;
 	struct tmigr_window *window;
 	struct tmigr_rundir *dir;
@@ -134,10 +153,28 @@ int session_output_file(struct session *s, const char *name);
 /* The command could not be started: nothing is left in the run directory. */
 void session_discard(struct session *s);
 void session_close(struct session *s);
+/* Readable: a drain is due now; -1: drain by the clock. */
+int session_fd(const struct session *s);
+bool session_has_tmigr(const struct session *s);
+const struct tmigr_model *session_model(const struct session *s);
+__u64 session_lost(const struct session *s);
+
+/* What a window tells of, its own or a daemon's; @arg is the session. */
+void session_segment(void *arg, const struct tmigr_segment *seg);
+int session_records(void *arg, const struct tmigr_rec *recs, size_t n);
+int session_mark(void *arg, __u64 watermark_ns);
+
+/* In place of the engine's; 0, or the exit code with the error told. */
+int remote_open(struct session *s);
+int remote_start(struct session *s);
+/* A daemon that is gone is told of; the window has ended then (remote.gone). */
+int remote_drain(struct session *s);
+int remote_stop(struct session *s);
+void remote_close(struct session *s);
 
 /* ---- run_info.c ---- */
-/* New reference or NULL. */
-json_t *run_info(const struct run_opts *opts, bool has_tmigr);
+/* @engine: which one measures.  New reference or NULL. */
+json_t *run_info(const struct run_opts *opts, bool has_tmigr, const char *engine);
 
 /* ---- run_progress.c ---- */
 struct progress {

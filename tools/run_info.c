@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the report says about the tool, the machine and the command. */
 #include "run.h"
-#include "tmigr/info.h"
 #include "version.h"
+#include "tmigr/info.h"
 
-json_t *run_info(const struct run_opts *opts, bool has_tmigr)
+json_t *run_info(const struct run_opts *opts, bool has_tmigr, const char *engine)
 {
-	return tmigr_info("tmigr " TMIGR_VERSION, opts->command, has_tmigr);
+	json_t *info = tmigr_info("tmigr " TMIGR_VERSION, opts->command, has_tmigr);
+
+	if (info && !json_object_set_new(info, "engine", json_string(engine)) &&
+	    !json_object_set_new(info, "marks", json_array()))
+		return info;
+	json_decref(info);
+	return NULL;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The loop of `tmigr run`.  It wakes up once a second to drain, and otherwise
- * only for signals and for the command's output when that is copied.
+ * only for signals, for what a daemon sends (once a second), and for the
+ * command's output when that is copied.
  */
 #include "run.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/signalfd.h>
@@ -80,20 +80,25 @@ static int timeout_ms(__u64 until_ns)
 	return until_ns <= now ? 0 : (int)((until_ns - now) / 1000000 + 1);
 }
 
-/* Waits until something is to be done, or until @until_ns; then moves output. */
-static void wait_for(struct loop *l, int timer, __u64 until_ns)
+/*
+ * Waits until something is to be done, or until @until_ns; then moves output.
+ * True when @source (-1: none) has something.
+ */
+static bool wait_for(struct loop *l, int timer, int source, __u64 until_ns)
 {
-	struct pollfd p[4] = {
+	struct pollfd p[5] = {
 		{.fd = l->signals->fd, .events = POLLIN},
 		{.fd = timer, .events = POLLIN},
+		[4] = {.fd = source, .events = POLLIN},
 	};
 
 	p[2].fd = stream_poll(&l->child->streams[0], &p[2].events);
 	p[3].fd = stream_poll(&l->child->streams[1], &p[3].events);
-	if (poll(p, 4, timeout_ms(until_ns)) < 0 && errno != EINTR)
-		return;
+	if (poll(p, 5, timeout_ms(until_ns)) < 0)
+		p[4].revents = 0;
 	take_signals(l);
 	pump(l);
+	return p[4].revents;
 }
 
 /* Something other than -d ends it. */
@@ -151,8 +156,7 @@ __u64 loop_window(struct loop *l)
 	bool over;
 
 	while (!(over = window_over(l)) && !(wake_ns && now_ns() >= wake_ns)) {
-		wait_for(l, timer, next);
-		if (now_ns() < next)
+		if (!wait_for(l, timer, session_fd(l->session), next) && now_ns() < next)
 			continue;
 		tick(l);
 		next = next_drain(wake_ns);
@@ -194,7 +198,7 @@ void loop_end(struct loop *l, int sig)
 					  "(interrupt again to kill it)");
 			tell_ns = 0;
 		}
-		wait_for(l, -1, now_ns() + (kill_ns || tell_ns ? NS_PER_SEC / 4 : NS_PER_SEC));
+		wait_for(l, -1, -1, now_ns() + (kill_ns || tell_ns ? NS_PER_SEC / 4 : NS_PER_SEC));
 	}
 	child_kill(c, SIGKILL);
 }

@@ -51,11 +51,11 @@ static void describe(const struct session *s, char *text, size_t size)
 	size_t i, len = 0;
 
 	*text = '\0';
-	if (!tmigr_engine_has_tmigr(s->engine)) {
+	if (!session_has_tmigr(s)) {
 		snprintf(text, size, "no timer-migration hierarchy");
 		return;
 	}
-	if (tmigr_model_hierarchy(tmigr_window_model(s->window), &h))
+	if (tmigr_model_hierarchy(session_model(s), &h))
 		return;
 	len += (size_t)snprintf(text, size, "migrator ");
 	for (i = 0; i < h->n_roots && len + 32 < size; i++) {
@@ -84,7 +84,7 @@ void progress_draw(struct progress *p, const struct session *s)
 	describe(s, who, sizeof(who));
 	/* Longer than the terminal is wide would wrap, and stay. */
 	fprintf(stderr, "\r\033[K\033[?7l%4" PRIu64 " s  %s  lost %" PRIu64 "\033[?7h\r",
-		(uint64_t)((now - s->start_ns) / 1000000000ULL), who, (uint64_t)tmigr_engine_lost(s->engine));
+		(uint64_t)((now - s->start_ns) / 1000000000ULL), who, (uint64_t)session_lost(s));
 	fflush(stderr);
 	p->drawn = true;
 }

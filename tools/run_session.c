@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One window of `tmigr run`: the engine's window, recording, run directory, report. */
+/* One window of `tmigr run`: the engine's or a daemon's, recording, run directory, report. */
 #include "run.h"
 
 #include <errno.h>
@@ -49,11 +49,70 @@ static const struct tmigr_topology *known_topo(const struct session *s)
 	return s->end_topo ? s->end_topo : s->topo;
 }
 
+/* The option that only the own engine can do; NULL: none was given. */
+static const char *own_only(const struct run_opts *o)
+{
+	if (o->kick)
+		return "--kick";
+	if (o->housekeeping >= 0)
+		return "--housekeeping";
+	if (o->no_stats)
+		return "--no-stats";
+	return o->ring_bytes ? "--ring-bytes" : NULL;
+}
+
+static int choose_engine(struct session *s)
+{
+	const struct daemon_opts *o = &s->opts->daemon;
+	const char *own = own_only(s->opts);
+	struct tmigr_err err = {""};
+
+	if (own && o->socket)
+		return tool_usage("run", "%s is for the tool's own engine: not with --socket", own);
+	if (!own && daemon_find(o, &s->daemon, &err) < 0)
+		return tool_error("run", "%s%s", err.text,
+				  o->socket ? "" : " (--no-daemon does without it)");
+	return s->daemon ? remote_open(s) : open_engine(s);
+}
+
+bool session_has_tmigr(const struct session *s)
+{
+	if (s->daemon)
+		return json_is_true(
+			json_object_get(s->daemon->status, "timer_migration_hierarchy"));
+	return tmigr_engine_has_tmigr(s->engine);
+}
+
+const struct tmigr_model *session_model(const struct session *s)
+{
+	return s->daemon ? s->remote.model : tmigr_window_model(s->window);
+}
+
+static struct tmigr_window_totals *session_totals(const struct session *s)
+{
+	return s->daemon ? s->remote.totals : tmigr_window_totals(s->window);
+}
+
+__u64 session_lost(const struct session *s)
+{
+	return s->daemon ? s->remote.lost : tmigr_engine_lost(s->engine);
+}
+
+int session_fd(const struct session *s)
+{
+	return s->daemon ? s->remote.fd : -1;
+}
+
 /* run.json: what the report has as info, and the machine. */
 static json_t *run_json(const struct session *s)
 {
 	json_t *run = json_copy(s->info);
 
+	/* Not by the user, but not whole either. */
+	if (run && *s->remote.gone && json_object_set_new(run, "interrupted", json_true())) {
+		json_decref(run);
+		return NULL;
+	}
 	if (run && !json_object_set_new(run, "topology", tmigr_topology_to_json(known_topo(s))))
 		return run;
 	json_decref(run);
@@ -83,10 +142,11 @@ int session_open(struct session *s, const struct run_opts *opts)
 	memset(s, 0, sizeof(*s));
 	s->opts = opts;
 	s->cpu = -1;
-	ret = open_engine(s);
+	s->remote.fd = -1;
+	ret = choose_engine(s);
 	if (ret)
 		return ret;
-	s->info = run_info(opts, tmigr_engine_has_tmigr(s->engine));
+	s->info = run_info(opts, session_has_tmigr(s), s->daemon ? s->daemon->engine : "own");
 	if (!s->info)
 		return no_memory();
 	return open_dir(s);
@@ -124,14 +184,15 @@ static int open_recording(struct session *s)
 	return ret < 0 ? tool_error("run", "%s", err.text) : 0;
 }
 
-static void take_segment(void *arg, const struct tmigr_segment *seg)
+void session_segment(void *arg, const struct tmigr_segment *seg)
 {
 	struct session *s = arg;
 
-	tmigr_rundir_segment(s->dir, seg);
+	if (s->dir)
+		tmigr_rundir_segment(s->dir, seg);
 }
 
-static int record(void *arg, const struct tmigr_rec *recs, size_t n)
+int session_records(void *arg, const struct tmigr_rec *recs, size_t n)
 {
 	struct tmigr_err err = {""};
 	struct session *s = arg;
@@ -141,7 +202,7 @@ static int record(void *arg, const struct tmigr_rec *recs, size_t n)
 	return 0;
 }
 
-static int record_mark(void *arg, __u64 watermark_ns)
+int session_mark(void *arg, __u64 watermark_ns)
 {
 	struct tmigr_err err = {""};
 	struct session *s = arg;
@@ -151,30 +212,41 @@ static int record_mark(void *arg, __u64 watermark_ns)
 	return 0;
 }
 
-int session_start(struct session *s)
+static int start_engine(struct session *s)
 {
 	const struct tmigr_window_opts opts = {
-		.segment = s->dir ? take_segment : NULL,
-		.records = s->opts->record ? record : NULL,
-		.mark = s->opts->record ? record_mark : NULL,
+		.segment = s->dir ? session_segment : NULL,
+		.records = s->opts->record ? session_records : NULL,
+		.mark = s->opts->record ? session_mark : NULL,
 		.arg = s,
 	};
 	struct tmigr_err err = {""};
 
-	s->cpu = tmigr_housekeeping_pin(s->topo, s->opts->housekeeping, &s->housekeeping, &err);
-	if (s->cpu < 0 && s->opts->housekeeping >= 0)
-		return tool_error("run", "%s", err.text);
 	if (tmigr_engine_start(s->engine, &err) < 0 ||
 	    tmigr_engine_window_open(s->engine, &opts, &s->window, &err) < 0)
 		return tool_error("run", "%s", err.text);
 	s->start_ns = tmigr_window_start_ns(s->window);
-	return open_recording(s);
+	return 0;
+}
+
+int session_start(struct session *s)
+{
+	struct tmigr_err err = {""};
+	int ret;
+
+	s->cpu = tmigr_housekeeping_pin(s->topo, s->opts->housekeeping, &s->housekeeping, &err);
+	if (s->cpu < 0 && s->opts->housekeeping >= 0)
+		return tool_error("run", "%s", err.text);
+	ret = s->daemon ? remote_start(s) : start_engine(s);
+	return ret ? ret : open_recording(s);
 }
 
 int session_drain(struct session *s)
 {
 	struct tmigr_err err = {""};
 
+	if (s->daemon)
+		return remote_drain(s);
 	if (tmigr_engine_drain(s->engine, NULL, &err) < 0)
 		return tool_error("run", "%s", err.text);
 	return 0;
@@ -182,13 +254,16 @@ int session_drain(struct session *s)
 
 __u64 session_lead_ns(const struct session *s)
 {
-	return tmigr_engine_edge_lead_ns(s->engine);
+	return s->daemon ? 0 : tmigr_engine_edge_lead_ns(s->engine);
 }
 
 int session_stop(struct session *s, __u64 at_ns)
 {
 	struct tmigr_err err = {""};
 
+	/* The daemon ends a window when it is asked to. */
+	if (s->daemon)
+		return remote_stop(s);
 	if (tmigr_engine_hold_edge_at(s->engine, at_ns, NULL, &err) < 0 ||
 	    tmigr_engine_window_close(s->engine, s->window, &err) < 0)
 		return tool_error("run", "%s", err.text);
@@ -205,9 +280,14 @@ static void end_recording(struct session *s)
 
 	if (!s->rec)
 		return;
+	if (*s->remote.gone) {
+		tmigr_recording_abort(s->rec);
+		s->rec = NULL;
+		tmigr_rundir_give_up(s->dir, RECORDING);
+		return;
+	}
 	end = json_pack("{sI so sO}", "end_ns", (json_int_t)s->end_ns, "totals",
-			tmigr_window_totals_to_json(tmigr_window_totals(s->window)), "info",
-			s->info);
+			tmigr_window_totals_to_json(session_totals(s)), "info", s->info);
 	if (end && s->end_topo &&
 	    json_object_set_new(end, "topology", tmigr_topology_to_json(s->end_topo)) < 0) {
 		json_decref(end);
@@ -248,7 +328,10 @@ static int figures(struct session *s, int exit_status, bool interrupted)
 {
 	struct tmigr_err err = {""};
 
-	tmigr_window_totals(s->window)->observer.housekeeping_cpu = s->cpu;
+	if (!s->daemon)
+		session_totals(s)->observer.housekeeping_cpu = s->cpu;
+	if (*s->remote.gone && json_object_set_new(s->info, "partial", json_string(s->remote.gone)))
+		return no_memory();
 	/* CPUs that came online in the window have capacities and states only now. */
 	if (tmigr_topology_refresh(NULL, s->opts->classes.items, s->opts->classes.n, s->topo,
 				   &s->end_topo, &err) < 0)
@@ -271,8 +354,8 @@ int session_report(struct session *s, int exit_status, bool interrupted)
 		return ret;
 	in = (struct tmigr_report_input){
 		.topo = known_topo(s),
-		.model = tmigr_window_model(s->window),
-		.totals = tmigr_window_totals(s->window),
+		.model = session_model(s),
+		.totals = session_totals(s),
 		.info = s->info,
 	};
 	report = tmigr_report_build(&in);
@@ -314,6 +397,7 @@ void session_close(struct session *s)
 	tmigr_recording_abort(s->rec);
 	tmigr_rundir_close(s->dir);
 	tmigr_housekeeping_release(&s->housekeeping);
+	remote_close(s);
 	tmigr_window_free(s->window);
 	tmigr_engine_close(s->engine);
 	tmigr_topology_free(s->topo);

@@ -28,6 +28,9 @@ int verb_report(int argc, char **argv);
 int verb_tree(int argc, char **argv);
 int verb_top(int argc, char **argv);
 int verb_metrics(int argc, char **argv);
+int verb_status(int argc, char **argv);
+int verb_mark(int argc, char **argv);
+int verb_dump(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 
 /*

@@ -28,17 +28,15 @@ static const char help[] =
 	"      --once               one window, then the frame as text; no terminal needed\n"
 	"      --class NAME=CPUS    name a class of CPUs, e.g. --class LITTLE=0-3; may be "
 	"repeated\n"
-	"                           (by an engine of its own: the daemon has its own classes)\n"
-	"      --no-daemon          an engine of its own in any case\n"
-	"      --socket PATH        the daemon that answers there\n"
-	"  -h, --help               print this\n"
+	"                           (by an engine of its own: the daemon has its own "
+	"classes)\n" DAEMON_SOCKET_HELP DAEMON_NEVER_HELP "  -h, --help               print this\n"
 	"\n"
 	"Keys: q quit, p pause, s sort, g group, h help, arrows and page keys scroll.\n"
 	"Environment: NO_COLOR (not empty): no colours.\n"
 	"\n"
 	"Exit status: 0 fine, 1 error, 2 wrong usage.\n";
 
-enum { OPT_SORT = 256, OPT_GROUP, OPT_ONCE, OPT_CLASS, OPT_NO_DAEMON, OPT_SOCKET, OPT_SAMPLE };
+enum { OPT_SORT = 256, OPT_GROUP, OPT_ONCE, OPT_CLASS, OPT_SAMPLE };
 
 static const struct option options[] = {
 	{"delay", required_argument, NULL, 'd'},
@@ -46,8 +44,8 @@ static const struct option options[] = {
 	{"group", required_argument, NULL, OPT_GROUP},
 	{"once", no_argument, NULL, OPT_ONCE},
 	{"class", required_argument, NULL, OPT_CLASS},
-	{"no-daemon", no_argument, NULL, OPT_NO_DAEMON},
-	{"socket", required_argument, NULL, OPT_SOCKET},
+	DAEMON_SOCKET_OPTION,
+	DAEMON_NEVER_OPTION,
 	{"sample", required_argument, NULL, OPT_SAMPLE}, /* tests */
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -57,6 +55,7 @@ struct top_cmdline {
 	struct top_source_opts source;
 	struct tmigr_top_opts view;
 	struct arg_list classes;
+	struct daemon_opts daemon;
 	bool once;
 };
 
@@ -102,12 +101,6 @@ static int parse_one(struct top_cmdline *o, int c, char **argv)
 		return -1;
 	case OPT_CLASS:
 		return arg_list_add(&o->classes, optarg) ? tool_error("top", "out of memory") : -1;
-	case OPT_NO_DAEMON:
-		o->source.no_daemon = true;
-		return -1;
-	case OPT_SOCKET:
-		o->source.socket = optarg;
-		return -1;
 	case OPT_SAMPLE:
 		o->source.file = optarg;
 		return -1;
@@ -123,17 +116,19 @@ static int parse(struct top_cmdline *o, int argc, char **argv)
 	int c, ret;
 
 	while ((c = getopt_long(argc, argv, ":hd:", options, NULL)) != -1) {
-		ret = parse_one(o, c, argv);
+		if (!daemon_option(&o->daemon, "top", c, &ret))
+			ret = parse_one(o, c, argv);
+		else if (!ret)
+			continue;
 		if (ret >= 0)
 			return ret;
 	}
 	if (optind < argc)
 		return tool_usage("top", "takes no argument, but got '%s'", argv[optind]);
-	if (o->source.socket && o->source.no_daemon)
-		return tool_usage("top", "either --socket or --no-daemon");
-	if (o->source.socket && o->classes.n)
+	if (o->daemon.socket && o->classes.n)
 		return tool_usage("top", "a daemon has its own classes: --class not with --socket");
-	return -1;
+	ret = daemon_check_options(&o->daemon, "top");
+	return ret ? ret : -1;
 }
 
 /* Of the terminal, or what $COLUMNS says. */
@@ -233,6 +228,7 @@ int verb_top(int argc, char **argv)
 	int ret;
 
 	o.source.classes = &o.classes;
+	o.source.daemon = &o.daemon;
 	ret = parse(&o, argc, argv);
 	if (ret < 0)
 		ret = run(&o);

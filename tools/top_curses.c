@@ -274,11 +274,20 @@ static void on_resize(void)
 	clearok(stdscr, TRUE);
 }
 
-/* Ctrl-Z: the shell gets its terminal; later it may have another size. */
+/* Ctrl-Z: the shell gets its terminal, and the program stops as it would have
+ * without a handler.  When it goes on, the window may have another size. */
 static void on_stop(void)
 {
+	sigset_t stop;
+
 	endwin();
-	raise(SIGSTOP);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	signal(SIGTSTP, SIG_DFL);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &stop, NULL);
+	/* Here it is stopped. */
+	sigprocmask(SIG_BLOCK, &stop, NULL);
 	on_resize();
 }
 

@@ -105,11 +105,13 @@ static int start(struct engine *e, struct tmigr_err *err)
 	return arm(e, err);
 }
 
-static int engine_open(const struct top_source_opts *opts, void **ret_self, struct tmigr_err *err)
+static int engine_open(const struct top_source_opts *opts, struct daemon *daemon, void **ret_self,
+		       struct tmigr_err *err)
 {
 	struct engine *e = calloc(1, sizeof(*e));
 	int r;
 
+	(void)daemon;
 	if (!e)
 		return tmigr_fail(err, -ENOMEM, "out of memory");
 	e->timer = -1;
@@ -214,10 +216,16 @@ static int engine_next(void *self, struct top_sample *ret, struct tmigr_err *err
 	return n;
 }
 
+static const char *engine_name(void *self)
+{
+	(void)self;
+	return "own engine";
+}
+
 const struct top_source_ops top_engine_ops = {
 	.open = engine_open,
 	.fd = engine_fd,
 	.next = engine_next,
 	.close = engine_close,
-	.name = "own engine",
+	.name = engine_name,
 };

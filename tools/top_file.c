@@ -30,7 +30,8 @@ static void file_close(void *self)
 	free(f);
 }
 
-static int file_open(const struct top_source_opts *opts, void **ret_self, struct tmigr_err *err)
+static int file_open(const struct top_source_opts *opts, struct daemon *daemon, void **ret_self,
+		     struct tmigr_err *err)
 {
 	struct itimerspec when = {
 		.it_interval = {.tv_sec = (time_t)(opts->period_ns / 1000000000ULL),
@@ -40,6 +41,7 @@ static int file_open(const struct top_source_opts *opts, void **ret_self, struct
 	struct file *f = calloc(1, sizeof(*f));
 	int r;
 
+	(void)daemon;
 	if (!f)
 		return tmigr_fail(err, -ENOMEM, "out of memory");
 	f->path = opts->file;
@@ -89,10 +91,15 @@ static int file_next(void *self, struct top_sample *ret, struct tmigr_err *err)
 	return 1;
 }
 
+static const char *file_name(void *self)
+{
+	return ((struct file *)self)->path;
+}
+
 const struct top_source_ops top_file_ops = {
 	.open = file_open,
 	.fd = file_fd,
 	.next = file_next,
 	.close = file_close,
-	.name = "file",
+	.name = file_name,
 };

@@ -3,7 +3,6 @@
 #include "top_source.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 struct top_source {
@@ -11,31 +10,16 @@ struct top_source {
 	void *self;
 };
 
-/* Nobody serves there: then the engine of this process does the work. */
-static bool no_daemon_answers(int r)
+static int choose(const struct top_source_opts *opts, const struct top_source_ops **ret,
+		  struct daemon **ret_daemon, struct tmigr_err *err)
 {
-	return r == -ENOENT || r == -ECONNREFUSED;
-}
+	int r = 0;
 
-static int open_one(struct top_source *s, const struct top_source_ops *ops,
-		    const struct top_source_opts *opts, struct tmigr_err *err)
-{
-	s->ops = ops;
-	return ops->open(opts, &s->self, err);
-}
-
-static int open_any(struct top_source *s, const struct top_source_opts *opts, struct tmigr_err *err)
-{
-	int r;
-
-	if (opts->file)
-		return open_one(s, &top_file_ops, opts, err);
-	/* The daemon has classes of its own. */
-	if (opts->no_daemon || (opts->classes->n && !opts->socket))
-		return open_one(s, &top_engine_ops, opts, err);
-	r = open_one(s, &top_daemon_ops, opts, err);
-	if (no_daemon_answers(r) && !opts->socket)
-		r = open_one(s, &top_engine_ops, opts, err);
+	*ret_daemon = NULL;
+	/* A daemon has classes of its own. */
+	if (!opts->file && !opts->classes->n)
+		r = daemon_find(opts->daemon, ret_daemon, err);
+	*ret = opts->file ? &top_file_ops : *ret_daemon ? &top_daemon_ops : &top_engine_ops;
 	return r;
 }
 
@@ -43,11 +27,14 @@ int top_source_open(const struct top_source_opts *opts, struct top_source **ret,
 		    struct tmigr_err *err)
 {
 	struct top_source *s = calloc(1, sizeof(*s));
+	struct daemon *daemon;
 	int r;
 
 	if (!s)
 		return tmigr_fail(err, -ENOMEM, "out of memory");
-	r = open_any(s, opts, err);
+	r = choose(opts, &s->ops, &daemon, err);
+	if (!r)
+		r = s->ops->open(opts, daemon, &s->self, err);
 	if (r < 0) {
 		free(s);
 		return r;
@@ -68,7 +55,7 @@ int top_source_next(struct top_source *s, struct top_sample *ret, struct tmigr_e
 
 const char *top_source_name(const struct top_source *s)
 {
-	return s->ops->name;
+	return s->ops->name(s->self);
 }
 
 void top_source_close(struct top_source *s)

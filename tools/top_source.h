@@ -3,12 +3,11 @@
 #ifndef TMIGR_TOOL_TOP_SOURCE_H
 #define TMIGR_TOOL_TOP_SOURCE_H
 
-#include <stdbool.h>
-
 #include <jansson.h>
 #include <linux/types.h>
 
 #include "args.h"
+#include "daemon.h"
 #include "tmigr/err.h"
 
 /* Both are the receiver's (json_decref); tree NULL: not known. */
@@ -19,8 +18,7 @@ struct top_sample {
 struct top_source_opts {
 	__u64 period_ns;
 	const struct arg_list *classes;
-	const char *socket; /* a daemon's; NULL: the default one, if it answers */
-	bool no_daemon;
+	const struct daemon_opts *daemon;
 	const char *file; /* tests; NULL: the running machine */
 };
 
@@ -28,13 +26,15 @@ struct top_source;
 
 /* One kind of source; @self is its own. */
 struct top_source_ops {
-	int (*open)(const struct top_source_opts *opts, void **ret_self, struct tmigr_err *err);
+	/* @daemon: the one that answers, or NULL; the source's from here on. */
+	int (*open)(const struct top_source_opts *opts, struct daemon *daemon, void **ret_self,
+		    struct tmigr_err *err);
 	/* poll(2) it for reading: then there may be something to do. */
 	int (*fd)(void *self);
 	/* 1: a sample, and there may be more; 0: not yet; negative errno. */
 	int (*next)(void *self, struct top_sample *ret, struct tmigr_err *err);
 	void (*close)(void *self);
-	const char *name; /* for the title */
+	const char *(*name)(void *self); /* for the title */
 };
 
 extern const struct top_source_ops top_engine_ops, top_daemon_ops, top_file_ops;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "args.h"
+#include "daemon.h"
 #include "tmigr.h"
 #include "tree_snapshot.h"
 
@@ -18,14 +19,15 @@ static const char help[] =
 	"\n"
 	"Shows the timer-migration hierarchy as it is now: groups with their node and migrator,\n"
 	"CPUs with class, capacity, whether they are active or idle in the hierarchy, their idle\n"
-	"state, and when the next timer is due. Needs root, or CAP_BPF and CAP_PERFMON.\n"
+	"state, and when the next timer is due. Asks the daemon where one answers (its group "
+	"may);\n"
+	"else needs root, or CAP_BPF and CAP_PERFMON.\n"
 	"\n"
 	"      --watch SECONDS      show it again every SECONDS, until Ctrl-C\n"
 	"      --json               JSON (with --watch: one line each time)\n"
 	"      --dot                a graph for dot(1)\n"
 	"      --class NAME=CPUS    name a class of CPUs, e.g. --class LITTLE=0-3; may be "
-	"repeated\n"
-	"  -h, --help               print this\n"
+	"repeated\n" DAEMON_SOCKET_HELP DAEMON_NEVER_HELP "  -h, --help               print this\n"
 	"\n"
 	"Exit status: 0 fine, 1 error (also: this kernel has no hierarchy), 2 wrong usage.\n";
 
@@ -36,6 +38,8 @@ static const struct option options[] = {
 	{"json", no_argument, NULL, OPT_JSON},
 	{"dot", no_argument, NULL, OPT_DOT},
 	{"class", required_argument, NULL, OPT_CLASS},
+	DAEMON_SOCKET_OPTION,
+	DAEMON_NEVER_OPTION,
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -44,14 +48,20 @@ struct tree_opts {
 	bool json, dot;
 	__u64 watch_ns; /* 0: once */
 	struct arg_list classes;
+	struct daemon_opts daemon;
 };
 
 /* -1 to go on, else the exit code. */
 static int parse(struct tree_opts *o, int argc, char **argv)
 {
-	int c;
+	int c, ret;
 
 	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		if (daemon_option(&o->daemon, "tree", c, &ret)) {
+			if (ret)
+				return ret;
+			continue;
+		}
 		switch (c) {
 		case OPT_WATCH:
 			if (arg_seconds(optarg, &o->watch_ns))
@@ -82,7 +92,8 @@ static int parse(struct tree_opts *o, int argc, char **argv)
 		return tool_usage("tree", "either --json or --dot");
 	if (o->dot && o->watch_ns)
 		return tool_usage("tree", "--dot shows one moment: not with --watch");
-	return -1;
+	ret = daemon_check_options(&o->daemon, "tree");
+	return ret ? ret : -1;
 }
 
 static int print_json(const struct tmigr_tree *t, bool line)
@@ -150,7 +161,7 @@ static int run(const struct tree_opts *o)
 	struct tree_source *source;
 	int ret;
 
-	ret = tree_source_open(o->classes.items, o->classes.n, &source, &err);
+	ret = tree_source_open(&o->daemon, o->classes.items, o->classes.n, &source, &err);
 	if (ret == -EINVAL && o->classes.n)
 		return tool_usage("tree", "%s", err.text);
 	if (ret < 0)

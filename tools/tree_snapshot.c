@@ -10,6 +10,7 @@
 
 struct tree_source {
 	struct tmigr_topology *topo;
+	struct daemon *daemon; /* NULL: the engine */
 	struct tmigr_engine *engine;
 	bool started;
 };
@@ -19,41 +20,54 @@ struct tree_moment {
 	struct tmigr_moment *now;
 };
 
-int tree_source_open(const char *const *classes, size_t n_classes, struct tree_source **ret,
-		     struct tmigr_err *err)
+static int open_engine(struct tree_source *s, const char *const *classes, size_t n_classes,
+		       struct tmigr_err *err)
 {
 	/* Maps only: a look takes milliseconds, nothing is recorded. */
 	const struct tmigr_live_opts opts = {.no_timeline = true, .no_stats = true};
+	int r = tmigr_topology_read(NULL, classes, n_classes, &s->topo, err);
+
+	if (r < 0)
+		return r;
+	r = tmigr_engine_open(&opts, s->topo, &s->engine, err);
+	if (r < 0)
+		return r == -EINVAL ? -EIO : r; /* not the user's --class */
+	if (!tmigr_engine_has_tmigr(s->engine))
+		return tmigr_fail(
+			err, -EOPNOTSUPP,
+			"this kernel has no timer-migration hierarchy (Linux 6.9 or later "
+			"with CONFIG_NO_HZ_COMMON and CONFIG_SMP has)");
+	return 0;
+}
+
+int tree_source_open(const struct daemon_opts *daemon, const char *const *classes, size_t n_classes,
+		     struct tree_source **ret, struct tmigr_err *err)
+{
 	struct tree_source *s = calloc(1, sizeof(*s));
 	int r;
 
 	if (!s)
 		return tmigr_fail(err, -ENOMEM, "out of memory");
-	r = tmigr_topology_read(NULL, classes, n_classes, &s->topo, err);
+	r = daemon_find(daemon, &s->daemon, err);
 	if (r < 0)
-		goto fail;
-	r = tmigr_engine_open(&opts, s->topo, &s->engine, err);
-	if (r == -EINVAL)
-		r = -EIO; /* not the user's --class */
-	if (r < 0)
-		goto fail;
-	if (!tmigr_engine_has_tmigr(s->engine)) {
-		r = tmigr_fail(err, -EOPNOTSUPP,
-			       "this kernel has no timer-migration hierarchy (Linux 6.9 or later "
-			       "with CONFIG_NO_HZ_COMMON and CONFIG_SMP has)");
-		goto fail;
+		r = r == -EINVAL ? -EIO : r;
+	else if (s->daemon)
+		r = daemon_topology(s->daemon, classes, n_classes, &s->topo, err);
+	else
+		r = open_engine(s, classes, n_classes, err);
+	if (r < 0) {
+		tree_source_close(s);
+		return r;
 	}
 	*ret = s;
 	return 0;
-fail:
-	tree_source_close(s);
-	return r;
 }
 
 void tree_source_close(struct tree_source *s)
 {
 	if (!s)
 		return;
+	daemon_close(s->daemon);
 	tmigr_engine_close(s->engine);
 	tmigr_topology_free(s->topo);
 	free(s);
@@ -64,7 +78,7 @@ void tree_source_close(struct tree_source *s)
  * that shows nobody, the programs are attached for one event of some CPU: where
  * any of them goes idle, it comes within milliseconds.
  */
-static int take(struct tree_source *s, struct tmigr_moment **ret, struct tmigr_err *err)
+static int take_own(struct tree_source *s, struct tmigr_moment **ret, struct tmigr_err *err)
 {
 	const struct timespec step = {.tv_nsec = 20000000};
 	int r, tries = 50;
@@ -88,6 +102,19 @@ static int take(struct tree_source *s, struct tmigr_moment **ret, struct tmigr_e
 	return r;
 }
 
+static int take_daemons(struct tree_source *s, struct tmigr_moment **ret, struct tmigr_err *err)
+{
+	struct tmigr_err why = {""};
+	json_t *params = NULL;
+	int r = daemon_call(s->daemon, "Hierarchy", NULL, -1, &params, err);
+
+	if (r < 0)
+		return r;
+	r = tmigr_tree_parse(json_object_get(params, "tree"), s->topo, ret, &why);
+	json_decref(params);
+	return r < 0 ? tmigr_fail(err, r, "%s: %s", s->daemon->path, why.text) : 0;
+}
+
 int tree_source_take(struct tree_source *s, struct tree_moment **ret, struct tmigr_err *err)
 {
 	struct tree_moment *m = calloc(1, sizeof(*m));
@@ -95,7 +122,7 @@ int tree_source_take(struct tree_source *s, struct tree_moment **ret, struct tmi
 
 	if (!m)
 		return tmigr_fail(err, -ENOMEM, "out of memory");
-	r = take(s, &m->now, err);
+	r = s->daemon ? take_daemons(s, &m->now, err) : take_own(s, &m->now, err);
 	if (r < 0) {
 		tree_moment_free(m);
 		return r;

@@ -86,6 +86,15 @@ struct tmigr_frame {
 int tmigr_recording_open(const char *path, struct tmigr_recording_reader **ret,
 			 struct tmigr_err *err);
 /*
+ * The same of bytes that come in pieces, without waiting for them: push what has
+ * come, and take frames as long as tmigr_recording_ready() says that there is one
+ * whole.  A frame taken earlier is a CUT.  @name is for messages.
+ */
+int tmigr_recording_open_push(const char *name, struct tmigr_recording_reader **ret,
+			      struct tmigr_err *err);
+int tmigr_recording_push(struct tmigr_recording_reader *r, const void *data, size_t size);
+bool tmigr_recording_ready(const struct tmigr_recording_reader *r);
+/*
  * Next frame; what it points to is valid until the next call.  A file that
  * stops in the middle of a frame, or whose next frame is damaged, gives
  * TMIGR_FRAME_CUT, with *@err saying at which byte and why.  <0 only for

@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include "tmigr/err.h"
 #include "tmigr/model.h"
 #include "tmigr/topology.h"
 
@@ -32,6 +33,15 @@ int tmigr_tree_text(const struct tmigr_tree *t, bool utf8, FILE *out);
 
 /* Schema "tmigr-tree", docs/tree-schema.md.  New reference or NULL (no memory). */
 json_t *tmigr_tree_json(const struct tmigr_tree *t);
+
+/*
+ * The reverse: what tmigr_tree_json() shows of a moment on a machine with @topo's
+ * CPUs, so that the views of it are those of the moment itself.  Owned by the
+ * caller (tmigr_moment_free, engine.h).  -EINVAL: not such an object.
+ */
+struct tmigr_moment;
+int tmigr_tree_parse(const json_t *tree, const struct tmigr_topology *topo,
+		     struct tmigr_moment **ret, struct tmigr_err *err);
 
 /* A digraph for dot(1).  0 or a negative errno. */
 int tmigr_tree_dot(const struct tmigr_tree *t, FILE *out);

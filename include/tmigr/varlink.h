@@ -36,6 +36,10 @@ bool tmigr_varlink_pending(const struct tmigr_varlink *v);
 int tmigr_varlink_call(struct tmigr_varlink *v, const char *method, json_t *params, int fd,
 		       json_t **ret_params, struct tmigr_err *err);
 
+/* The first half of a call: its reply is what tmigr_varlink_next() gives. */
+int tmigr_varlink_send(struct tmigr_varlink *v, const char *method, json_t *params, int fd,
+		       struct tmigr_err *err);
+
 /* A call with a stream of replies: send it, then take one after the other.
  * *@ret_more false: that was the last. */
 int tmigr_varlink_start(struct tmigr_varlink *v, const char *method, json_t *params, int fd,

@@ -22,6 +22,8 @@ STAMP_NS = 1000
 # place in the code.
 TURN_NS = 10_000_000
 TURNS = 2
+# So long does a window's start edge take to be read.
+EDGE_NS = 10_000_000
 NO_TURN = TURN_NS + 1  # the excess of what no turn explains
 
 HOTPLUG = ("tmigr_cpu_online", "tmigr_cpu_offline", "tmigr_cpu_available", "tmigr_cpu_unavailable")
@@ -177,11 +179,12 @@ def disturbs(report, watch):
     """(problems, times the tool ran): what the tool did to other CPUs than its own between the
     window's edges. What interrupts the tool is not the tool's doing.
 
-    Reading the figures of the start edge, which the first drain does, waits once for RCU, and that
-    wakes RCU's thread wherever it last ran: allowed once."""
+    Reading the figures of an edge waits for RCU, which wakes RCU's thread wherever it last ran: that
+    is allowed in the window's first EDGE_NS."""
     keeper = report["observer"]["housekeeping_cpu"]
     end = report["start_ns"] + report["window_ns"]
-    problems, ran, rcu_ns, rcu_cpus = [], 0, None, set()
+    edge_end = report["start_ns"] + EDGE_NS
+    problems, ran, rcu_ns, rcu_cpus = [], 0, 0, set()
     for line in watch.splitlines():
         m = WATCHED.match(line)
         if not m:
@@ -199,9 +202,9 @@ def disturbs(report, watch):
         if not by_tool and not of_tool:
             continue
         others = _targets(name, text) - {keeper}
-        if name == "sched_waking" and text.startswith("comm=rcu_") and rcu_ns is None:
+        if name == "sched_waking" and text.startswith("comm=rcu_") and t < edge_end:
             rcu_ns, rcu_cpus = t, others
-        if rcu_ns is not None and t - rcu_ns < 20 * STAMP_NS:
+        if t - rcu_ns < 20 * STAMP_NS:
             others = others - rcu_cpus  # the wake-up's own interrupt
         if others:
             problems.append(f"another CPU is disturbed: {line.strip()}")
@@ -268,6 +271,10 @@ def sysfs(report, whole, before, after):
             ns += (after.states[key]["time"] - before.states[key]["time"]) * 1000
             n += after.states[key]["usage"] - before.states[key]["usage"]
             excess = abs(ns - s["time_ns"]) - doubt_ns - report["window_ns"] // 1000
+            # The kernel's two looks at the clock lie between the two events: turns only ever make
+            # its time the shorter one, and several of a window add up.
+            if ns < s["time_ns"] and excess <= 3 * TURN_NS:
+                excess = min(excess, TURN_NS)
             if abs(n - s["entries"]) > 3 + doubt:
                 excess = NO_TURN
             if excess > 0:

@@ -143,9 +143,9 @@ WATCH = '''
  tmigr-9  [004] d..2. 1.000000: sched_switch: prev_comm=a ==> next_comm=tmigr next_pid=9
  <idle>-0 [003] d.h3. 2.000001: sched_waking: comm=tmigr pid=9 prio=120 target_cpu=003
  <idle>-0 [003] d..2. 2.000002: sched_switch: prev_comm=swapper/3 ==> next_comm=tmigr next_pid=9
- tmigr-9  [003] d..3. 2.000005: sched_waking: comm=rcu_sched pid=15 prio=120 target_cpu=002
- tmigr-9  [003] d..3. 2.000006: ipi_send_cpu: cpu=2 callsite=ttwu_queue_wakelist+0x16c/0x1f8
- tmigr-9  [003] d..3. 2.000007: ipi_raise: target_mask=00000000,00000004 (Function call interrupts)
+ tmigr-9  [003] d..3. 1.501005: sched_waking: comm=rcu_sched pid=15 prio=120 target_cpu=002
+ tmigr-9  [003] d..3. 1.501006: ipi_send_cpu: cpu=2 callsite=ttwu_queue_wakelist+0x16c/0x1f8
+ tmigr-9  [003] d..3. 1.501007: ipi_raise: target_mask=00000000,00000004 (Function call interrupts)
  tmigr-9  [003] d.h3. 2.000500: ipi_raise: target_mask=00000000,000000f0 (Function call interrupts)
  <idle>-0 [005] d.h3. 2.000600: ipi_send_cpu: cpu=1 callsite=generic_exec_single+0x58/0x2e0
 '''

@@ -41,10 +41,10 @@ one_error_line "no daemon: one line" "tmigr metrics: .*none"
 
 serve "$good"
 get 0
-is "printed as it came" "$(cat "$TMP/out")" "$(printf "$text")"
+is "printed as it came" "$(cat "$TMP/out")" "$(printf %b "$text")"
 serve "$good"
 get 0 -o "$TMP/new.prom"
-is "written as it came" "$(cat "$TMP/new.prom")" "$(printf "$text")"
+is "written as it came" "$(cat "$TMP/new.prom")" "$(printf %b "$text")"
 check "nothing on stdout" test ! -s "$TMP/out"
 echo old >"$TMP/target"
 ln -s target "$TMP/link.prom"

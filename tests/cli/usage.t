@@ -5,17 +5,17 @@
 
 run 0 "$TMIGR" --version
 out_has "the version names the tool" "tmigr "
-for lib in libbpf jansson zstd; do
-	out_has "the version names $lib" "$lib "
+for lib in libbpf jansson zstd ncurses; do
+	out_has "the version names $lib" "$lib"
 done
 check "nothing on stderr" test ! -s "$TMP/err"
 
 run 0 "$TMIGR" --help
-for verb in run report tree doctor help; do
+for verb in run report tree top status mark dump doctor help; do
 	out_has "help lists $verb" "  $verb "
 done
 run 0 "$TMIGR" help
-for verb in run report tree doctor; do
+for verb in run report tree top status mark dump doctor; do
 	run 0 "$TMIGR" "$verb" --help
 	out_has "$verb --help explains it" "Usage: tmigr $verb"
 	out_has "$verb --help names the exit status" "Exit status"
@@ -34,8 +34,8 @@ done
 
 run 0 "$TMIGR" rep --help
 out_has "a verb may be shortened" "Usage: tmigr report"
-run 0 "$TMIGR" d --help
-out_has "to one letter, too" "Usage: tmigr doctor"
+run 0 "$TMIGR" s --help
+out_has "to one letter, too" "Usage: tmigr status"
 
 bad() { # WANTED-TEXT ARG...
 	local want=$1
@@ -76,6 +76,28 @@ bad "one moment" tree --dot --watch 1
 bad "'extra'" tree extra
 bad "DIR or events.tmr" report
 bad "'b'" report a b
+for verb in run tree; do
+	bad "either --socket or --no-daemon" "$verb" --socket /x --no-daemon
+done
+for verb in run tree status mark dump; do
+	bad "--socket: the path is empty" "$verb" --socket ''
+	bad "'--socket' needs a value" "$verb" --socket
+done
+for o in "--kick" "--no-stats" "--housekeeping 0" "--ring-bytes 4096"; do
+	# shellcheck disable=SC2086
+	bad "${o%% *} is for the tool's own engine" run --socket /x $o
+done
+bad "'extra'" status extra
+bad "which TEXT" mark
+bad "which TEXT" mark ''
+bad "'b'" mark a b
+bad "1024 bytes" mark "$(printf %1025s x)"
+bad "not UTF-8" mark $'\xff'
+bad "-o FILE" dump
+bad "-o FILE" dump -o ''
+bad "'extra'" dump -o x extra
+bad "'0' is no whole number" dump -o x --last 0
+bad "'1.5' is no whole number" dump -o x --last 1.5
 
 for verb in run tree; do
 	bad "no-equals" "$verb" --class no-equals

@@ -6,9 +6,9 @@ edges are the same."""
 
 import os
 import pathlib
+import signal
 import subprocess
 import sys
-import tempfile
 
 TESTS = pathlib.Path(os.environ.get('TMIGR_TESTS', pathlib.Path(__file__).parent.parent))
 sys.path.insert(0, str(TESTS / 'oracle'))
@@ -207,9 +207,11 @@ def main():
     if why:
         skip_all(why)
     t = Tap()
-    load = subprocess.Popen([PROGRAMS / 'tm-load', '-q', '-d', '600'], stdout=subprocess.DEVNULL)
+    # Its sleepers are processes of their own: the whole group ends together.
+    load = subprocess.Popen([PROGRAMS / 'tm-load', '-q', '-d', '600'], start_new_session=True,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        with daemon.Daemon('--flight', '8') as d, tempfile.TemporaryDirectory() as tmp:
+        with daemon.Daemon('--flight', '8') as d, daemon.folder() as tmp:
             tmp = pathlib.Path(tmp)
             d.start_ns = d.status()['start_ns']
             overlapping(t, d, tmp)
@@ -221,7 +223,7 @@ def main():
                  'no complaint', d.messages().splitlines())
         bounded(t)
     finally:
-        load.terminate()
+        os.killpg(load.pid, signal.SIGTERM)
         load.wait()
     t.done()
 

@@ -8,7 +8,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 TESTS = pathlib.Path(os.environ.get('TMIGR_TESTS', pathlib.Path(__file__).parent.parent))
 sys.path.insert(0, str(TESTS / 'oracle'))
@@ -265,7 +264,7 @@ def main():
     if why:
         skip_all(why)
     t = Tap()
-    with daemon.Daemon() as d, tempfile.TemporaryDirectory() as tmp:
+    with daemon.Daemon() as d, daemon.folder() as tmp:
         tmp = pathlib.Path(tmp)
         service(t, d)
         state(t, d)

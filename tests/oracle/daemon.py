@@ -161,6 +161,12 @@ def programs():
     return ids
 
 
+def folder():
+    """A folder whose file system the daemon writes to (a container's own may be
+    another)."""
+    return tempfile.TemporaryDirectory(dir='/dev/shm' if os.path.isdir('/dev/shm') else None)
+
+
 def programs_of(pid):
     """Those that the process holds by a descriptor."""
     ids = set()

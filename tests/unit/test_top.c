@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The view of tmigr top: sums, columns, bars, order, what fits. */
-#include <errno.h>
+/* The view of tmigr top: what fits, order, columns, bars, names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,395 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../lib/top_priv.h"
-#include "report_machine.h"
-#include "tmigr/tree.h"
-
-/* ---- samples ---- */
-
-static struct tmigr_top *top_new(void)
-{
-	struct tmigr_top *top;
-
-	assert_int_equal(tmigr_top_new(&top), 0);
-	return top;
-}
-
-static json_t *report_of(struct machine *m)
-{
-	json_t *info = machine_info(), *report = machine_report(m, true, info);
-
-	json_decref(info);
-	assert_non_null(report);
-	return report;
-}
-
-static json_t *tree_of(struct machine *m)
-{
-	json_t *tree = tmigr_tree_json(&(struct tmigr_tree){
-		.topo = &m->topo,
-		.h = &m->model.h,
-		.now_ns = 1010 * SEC,
-	});
-
-	assert_non_null(tree);
-	return tree;
-}
-
-/* Adds @m's figures and frees it. */
-static void add(struct tmigr_top *top, struct machine *m, bool with_tree)
-{
-	json_t *report = report_of(m), *tree = with_tree ? tree_of(m) : NULL;
-	struct tmigr_err err = {""};
-
-	if (tmigr_top_add(top, report, tree, &err))
-		fail_msg("%s", err.text);
-	json_decref(report);
-	json_decref(tree);
-	machine_free(m);
-}
-
-/* 256 CPUs: classes of 96, 96 and 64, four idle states, 32 groups below 4 below
- * 1; CPU 200 holds the global migrator for a quarter of the time. */
-static struct machine *machine_256(void)
-{
-	static const char *const names[] = {"POLL", "C1", "C1E", "C6"};
-	struct machine *m = machine_new(256);
-	struct tmigr_hierarchy *h = &m->model.h;
-
-	set_class(m, 0, "LITTLE", 300, 0, 96);
-	set_class(m, 1, "mid", 700, 96, 192);
-	set_class(m, 2, "big", 1024, 192, 256);
-	h->n_groups = 37;
-	for (size_t g = 0; g < h->n_groups; g++) {
-		struct tmigr_group_view *v = &h->groups[g];
-		unsigned int level = g == 0 ? 2 : g < 5 ? 1 : 0;
-		unsigned int number = (unsigned int)(level == 2 ? 0 : level == 1 ? g - 1 : g - 5);
-
-		snprintf(v->name, sizeof(v->name), "GRP%u:%u", level % 8, number % 64);
-		v->level = level;
-		v->parent = level == 2 ? -1 : level == 1 ? 0 : (int)(1 + number / 8);
-		v->mask = (__u8)(1u << (number % 8));
-		v->known = true;
-		v->word = 0x0101;
-		v->n_cpus = level == 2 ? 256 : level == 1 ? 64 : 8;
-	}
-	for (size_t i = 0; i < 256; i++) {
-		for (unsigned int k = 0; k < 4; k++) {
-			set_state(&m->topo.cpus[i], k, names[k]);
-			set_idle(m, i, k, (__u64)((i * 13 + k * 7) % 10) * 250 * MS, 3);
-		}
-		h->cpus[i].group = (int)(5 + i / 8);
-		h->cpus[i].available = true;
-		h->cpus[i].active = 1;
-		h->cpus[i].slot = TMIGR_SLOT_RUNNING + (unsigned int)(i % 5);
-	}
-	h->n_roots = 1;
-	h->roots = zalloc(1, sizeof(*h->roots));
-	h->roots[0] = (struct tmigr_root_view){.group = 0, .regime = TMIGR_HELD, .cpu = 200};
-	add_holder(m, 0, 200, 2500 * MS)->holdings = 25;
-	add_holder(m, 0, 201, 1 * SEC);
-	return m;
-}
-
-static void add_256(struct tmigr_top *top)
-{
-	struct machine *m = machine_256();
-	struct tmigr_root_view *roots = m->model.h.roots;
-
-	add(top, m, true);
-	free(roots);
-}
-
-/* ---- frames ---- */
-
-static struct tmigr_top_frame *frame_of(struct tmigr_top *top, struct tmigr_top_opts o)
-{
-	struct tmigr_top_frame *frame;
-
-	assert_int_equal(tmigr_top_frame(top, &o, &frame), 0);
-	return frame;
-}
-
-static char *text_of(const struct tmigr_top_frame *frame)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	assert_int_equal(tmigr_top_text(frame, out), 0);
-	fclose(out);
-	return text;
-}
-
-static void assert_text(struct tmigr_top *top, struct tmigr_top_opts o, const char *has,
-			const char *has_not)
-{
-	struct tmigr_top_frame *frame = frame_of(top, o);
-	char *text = text_of(frame);
-
-	if (has && !strstr(text, has))
-		fail_msg("'%s' is not in:\n%s", has, text);
-	if (has_not && strstr(text, has_not))
-		fail_msg("'%s' is in:\n%s", has_not, text);
-	free(text);
-	tmigr_top_frame_free(frame);
-}
-
-static size_t row_columns(const struct tmigr_top_row *row)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < row->n; i++)
-		n += top_columns(row->cells[i].text);
-	return n;
-}
-
-/* The CPU that a row is about, or -1. */
-static int row_cpu(const struct tmigr_top_row *row)
-{
-	char *end;
-	long cpu;
-
-	if (!row->n || row->cells[0].attr != TMIGR_TOP_BOLD)
-		return -1;
-	cpu = strtol(row->cells[0].text, &end, 10);
-	return *end || end == row->cells[0].text ? -1 : (int)cpu;
-}
-
-/* The CPUs of a frame in their order; returns how many. */
-static size_t frame_cpus(const struct tmigr_top_frame *frame, int *cpus, size_t max)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < frame->n; i++)
-		if (row_cpu(&frame->rows[i]) >= 0 && n < max)
-			cpus[n++] = row_cpu(&frame->rows[i]);
-	return n;
-}
-
-/* ---- sums ---- */
-
-static const char *const regimes[] = {"held_ns", "handover_ns", "duty_ns", "free_ns", "unknown_ns"};
-
-/* Law 2 over all samples; and the classes' and the holders' sums are what was held. */
-static void assert_law(const json_t *sum)
-{
-	const json_t *root, *part;
-	size_t i, k;
-
-	json_array_foreach (json_object_get(sum, "roots"), i, root) {
-		__u64 total = 0, classes = 0, holders = 0;
-
-		for (k = 0; k < 5; k++)
-			total += tmigr_rep_u64(root, regimes[k]);
-		json_array_foreach (json_object_get(root, "classes"), k, part)
-			classes += tmigr_rep_u64(part, "held_ns");
-		json_array_foreach (json_object_get(root, "holders"), k, part)
-			holders += tmigr_rep_u64(part, "held_ns");
-		assert_int_equal(total, tmigr_rep_u64(sum, "window_ns"));
-		assert_int_equal(classes, tmigr_rep_u64(root, "held_ns"));
-		assert_int_equal(holders, tmigr_rep_u64(root, "held_ns"));
-	}
-}
-
-static __u64 root_u64(const struct tmigr_top *top, size_t root, const char *key)
-{
-	return tmigr_rep_u64(json_array_get(json_object_get(top->sum, "roots"), root), key);
-}
-
-static struct machine *machine_idle(void)
-{
-	struct machine *m = machine_4_4();
-
-	/* The same machine, but nobody holds anything; and nothing is lost. */
-	free(m->model.res.roots[0].holders);
-	memset(&m->model.res.roots[0], 0, sizeof(m->model.res.roots[0]));
-	m->model.res.roots[0].regime_ns[TMIGR_FREE] = 10 * SEC;
-	m->model.res.lost_updates = 0;
-	m->totals.cpus[2].lost = 0;
-	add_holder(m, 0, 2, 2 * SEC);
-	return m;
-}
-
-static void sums_are_exact(void **state)
-{
-	struct tmigr_top *top = top_new();
-	struct machine *m = machine_4_4();
-	const json_t *answer, *lost;
-
-	(void)state;
-	m->totals.remote_lost = 3;
-	add(top, machine_4_4(), false);
-	assert_law(top->sum);
-	add(top, machine_idle(), false);
-	add(top, m, false);
-	assert_law(top->sum);
-	assert_int_equal(tmigr_rep_u64(top->sum, "window_ns"), 30 * SEC);
-	assert_int_equal(tmigr_rep_u64(top->sum, "samples"), 3);
-	assert_int_equal(root_u64(top, 0, "held_ns"), 2 * (8 * SEC + 1) + 2 * SEC);
-	assert_int_equal(root_u64(top, 0, "unknown_ns"), 2 * 98999999);
-	answer = json_object_get(top->sum, "answer");
-	assert_true(json_is_true(json_object_get(answer, "big_holds")));
-	assert_true(json_real_value(json_object_get(answer, "big_share")) ==
-		    (double)(6 * SEC + 2) / (double)(30 * SEC));
-	lost = json_object_get(top->sum, "lost");
-	assert_int_equal(tmigr_rep_u64(lost, "records"), 6);
-	assert_int_equal(tmigr_rep_u64(lost, "group_updates"), 4);
-	assert_int_equal(tmigr_rep_u64(lost, "remote_expiries"), 3);
-	assert_text(top, (struct tmigr_top_opts){.width = 100},
-		    "Lost: 6 records, 4 updates, 3 remote expiries", NULL);
-	tmigr_top_free(top);
-}
-
-/* A YES of an earlier window stays, though the last one says no. */
-static void answer_is_of_all_windows(void **state)
-{
-	const struct tmigr_top_opts o = {.width = 100};
-	struct tmigr_top *top = top_new();
-
-	(void)state;
-	add(top, machine_idle(), false);
-	assert_text(top, o, "So far: NO, no big CPU", "so far, window");
-	add(top, machine_4_4(), false);
-	assert_text(top, o, "So far: YES, a big CPU held the global migrator for 3.000 s, 15.0 %",
-		    NULL);
-	add(top, machine_idle(), false);
-	assert_text(top, o, "So far: YES, a big CPU held the global migrator for 3.000 s, 10.0 %",
-		    NULL);
-	assert_text(top, o, "Big share: 10.0 % so far, 0 % in the last window", NULL);
-	assert_text(top, o, "30.000 s so far, window 10.000 s", NULL);
-	assert_text(top, o, "Lost: 3 records, 2 updates", NULL);
-	tmigr_top_free(top);
-}
-
-/* Two roots of 4 CPUs each; or one above both. */
-static struct machine *machine_roots(bool joined)
-{
-	struct machine *m = machine_new(8);
-	struct tmigr_hierarchy *h = &m->model.h;
-	struct tmigr_result *r = &m->model.res;
-
-	set_class(m, 0, "LITTLE", 442, 0, 4);
-	set_class(m, 1, "big", 1024, 4, 8);
-	h->n_groups = joined ? 3 : 2;
-	for (size_t i = 0; i < 2; i++)
-		h->groups[h->n_groups - 2 + i] = (struct tmigr_group_view){
-			.parent = joined ? 0 : -1, .mask = (__u8)(1 << i), .node = -1};
-	strcpy(h->groups[h->n_groups - 2].name, "GRP0:0");
-	strcpy(h->groups[h->n_groups - 1].name, "GRP0:1");
-	if (joined) {
-		h->groups[0] = (struct tmigr_group_view){.parent = -1, .level = 1, .node = -1};
-		strcpy(h->groups[0].name, "GRP1:0");
-	}
-	for (size_t i = 0; i < 8; i++)
-		h->cpus[i].group = (int)(h->n_groups - 2 + i / 4);
-	r->n_roots = joined ? 1 : 2;
-	for (size_t i = 0; i < r->n_roots; i++) {
-		r->roots[i].group = (unsigned int)i;
-		r->roots[i].regime_ns[TMIGR_FREE] = 10 * SEC;
-	}
-	add_holder(m, 0, 1, 3 * SEC);
-	if (!joined)
-		add_holder(m, 1, 5, 1 * SEC);
-	return m;
-}
-
-static void roots_come_and_go(void **state)
-{
-	struct tmigr_top *top = top_new();
-
-	(void)state;
-	add(top, machine_roots(false), false);
-	assert_int_equal(json_array_size(json_object_get(top->sum, "roots")), 2);
-	assert_law(top->sum);
-	/* A level is added above both: the first one's figures go on. */
-	add(top, machine_roots(true), false);
-	assert_int_equal(json_array_size(json_object_get(top->sum, "roots")), 1);
-	assert_law(top->sum);
-	assert_int_equal(root_u64(top, 0, "held_ns"), 6 * SEC);
-	/* Of the one that comes back, the time before is not known. */
-	add(top, machine_roots(false), false);
-	assert_int_equal(json_array_size(json_object_get(top->sum, "roots")), 2);
-	assert_law(top->sum);
-	assert_int_equal(root_u64(top, 0, "held_ns"), 9 * SEC);
-	assert_int_equal(root_u64(top, 1, "unknown_ns"), 20 * SEC);
-	tmigr_top_free(top);
-}
-
-static void unseen_roots_are_unknown(void **state)
-{
-	struct tmigr_top *top = top_new();
-	struct machine *none = machine_new(8);
-
-	(void)state;
-	none->model.res.n_roots = 0;
-	none->model.h.n_groups = 0;
-	set_class(none, 0, "LITTLE", 442, 0, 4);
-	set_class(none, 1, "big", 1024, 4, 8);
-	for (size_t i = 0; i < 8; i++)
-		none->model.h.cpus[i].group = -1;
-	add(top, machine_roots(false), false);
-	add(top, none, false);
-	assert_law(top->sum);
-	assert_int_equal(root_u64(top, 0, "unknown_ns"), 10 * SEC);
-	assert_int_equal(root_u64(top, 1, "unknown_ns"), 10 * SEC);
-	tmigr_top_free(top);
-}
-
-static void hold_keeps_the_view(void **state)
-{
-	const struct tmigr_top_opts o = {.width = 100};
-	struct tmigr_top *top = top_new();
-
-	(void)state;
-	tmigr_top_hold(top, true);
-	add(top, machine_idle(), true); /* the first one is better than nothing */
-	assert_text(top, o, "PAUSED", "so far, window");
-	add(top, machine_4_4(), true);
-	add(top, machine_4_4(), true);
-	assert_text(top, o, "So far: NO", "YES");
-	tmigr_top_hold(top, false);
-	assert_text(top, o, "held the global migrator for 6.000 s, 20.0 %", "PAUSED");
-	add(top, machine_4_4(), true);
-	assert_text(top, o, "held the global migrator for 9.000 s, 22.5 %", NULL);
-	tmigr_top_free(top);
-}
-
-static void refuses_what_is_no_sample(void **state)
-{
-	struct tmigr_top *top = top_new();
-	struct machine *m = machine_4_4();
-	json_t *report = report_of(m), *tree = tree_of(m), *bad = json_deep_copy(report);
-	struct tmigr_err err = {""};
-
-	(void)state;
-	assert_int_equal(tmigr_top_add(top, tree, NULL, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "not a report"));
-	assert_int_equal(tmigr_top_add(top, report, report, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "not a tree"));
-	json_object_set_new(tree, "version", json_integer(2));
-	assert_int_equal(tmigr_top_add(top, report, tree, &err), -EINVAL);
-	json_object_set_new(tree, "version", json_integer(1));
-	json_object_del(tree, "groups");
-	assert_int_equal(tmigr_top_add(top, report, tree, &err), -EINVAL);
-	json_object_set_new(json_array_get(json_object_get(bad, "roots"), 0), "held_ns",
-			    json_string("much"));
-	assert_int_equal(tmigr_top_add(top, bad, NULL, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "roots[0].held_ns"));
-	assert_null(top->report);
-	assert_null(top->sum);
-	assert_text(top, (struct tmigr_top_opts){.width = 80}, "waiting for the first window",
-		    NULL);
-	json_decref(bad);
-	json_decref(report);
-	json_decref(tree);
-	machine_free(m);
-	tmigr_top_free(top);
-}
-
-/* ---- frames ---- */
+#include "top_samples.h"
 
 static void check_fits(const struct tmigr_top_frame *frame, const struct tmigr_top_opts *o)
 {
@@ -462,6 +73,28 @@ static void list_has_room_at_80x24(void **state)
 	assert_text(top, o, "HELD% HOLD/s  REM/s MIGR", NULL);
 	assert_text(top, o, "Observer: ", NULL);
 	assert_text(top, o, "Big share: 35.0 % so far", NULL);
+	tmigr_top_free(top);
+}
+
+/* In a low window the head gives way, what matters least first. */
+static void head_gives_way(void **state)
+{
+	struct tmigr_top_opts o = {.width = 80, .height = 15};
+	struct tmigr_top *top = top_new();
+	struct tmigr_top_frame *frame;
+
+	(void)state;
+	add_256(top);
+	assert_text(top, o, "Observer: ", "Big share: ");
+	assert_text(top, o, "GRP2:0: CPU 200 (big) now", NULL);
+	o.height = 12;
+	assert_text(
+		top, o,
+		"So far: YES, a big CPU held the global migrator for 3.500 s, 35.0 % of the...\n",
+		"GRP2:0");
+	frame = frame_of(top, o);
+	assert_int_equal(frame->shown, 8);
+	tmigr_top_frame_free(frame);
 	tmigr_top_free(top);
 }
 
@@ -757,14 +390,9 @@ static void text_has_no_blanks_at_line_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums_are_exact),
-		cmocka_unit_test(answer_is_of_all_windows),
-		cmocka_unit_test(roots_come_and_go),
-		cmocka_unit_test(unseen_roots_are_unknown),
-		cmocka_unit_test(hold_keeps_the_view),
-		cmocka_unit_test(refuses_what_is_no_sample),
 		cmocka_unit_test(every_size_fits),
 		cmocka_unit_test(list_has_room_at_80x24),
+		cmocka_unit_test(head_gives_way),
 		cmocka_unit_test(pages_show_each_cpu_once),
 		cmocka_unit_test(scroll_stops_at_the_end),
 		cmocka_unit_test(sorts),

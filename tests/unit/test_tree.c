@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The views of the hierarchy, on hierarchies made by hand. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tmigr/engine.h"
 #include "tmigr/tree.h"
 
 #define NOW			    1000000000000ULL
@@ -76,28 +78,62 @@ static void make_board(struct board *b)
 	b->tree = (struct tmigr_tree){&b->topo, &b->h, NOW, b->cpu_expiry, b->group_expiry};
 }
 
-static char *text_of(const struct board *b, bool utf8)
+enum view { ASCII, UTF8, DOT, JSON };
+
+static char *view_of(const struct tmigr_tree *tree, enum view view)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
+	json_t *json;
 
 	assert_non_null(f);
-	assert_int_equal(tmigr_tree_text(&b->tree, utf8, f), 0);
+	if (view == JSON) {
+		json = tmigr_tree_json(tree);
+		assert_int_equal(json_dumpf(json, f, 0), 0);
+		json_decref(json);
+	} else if (view == DOT) {
+		assert_int_equal(tmigr_tree_dot(tree, f), 0);
+	} else {
+		assert_int_equal(tmigr_tree_text(tree, view == UTF8, f), 0);
+	}
 	assert_int_equal(fclose(f), 0);
 	return text;
 }
 
+/* What its JSON is parsed to gives the same views. */
+static void check_parse(const struct tmigr_tree *tree)
+{
+	json_t *json = tmigr_tree_json(tree);
+	struct tmigr_moment *m = NULL;
+	struct tmigr_err err = {""};
+	struct tmigr_tree again;
+
+	if (tmigr_tree_parse(json, tree->topo, &m, &err))
+		fail_msg("%s", err.text);
+	again = (struct tmigr_tree){tree->topo, m->h, m->now_ns, m->cpu_expiry_ns,
+				    m->group_expiry_ns};
+	for (int view = ASCII; view <= JSON; view++) {
+		char *x = view_of(tree, (enum view)view), *y = view_of(&again, (enum view)view);
+
+		assert_string_equal(x, y);
+		free(x);
+		free(y);
+	}
+	tmigr_moment_free(m);
+	json_decref(json);
+}
+
+static char *text_of(const struct board *b, bool utf8)
+{
+	check_parse(&b->tree);
+	return view_of(&b->tree, utf8 ? UTF8 : ASCII);
+}
+
 static char *dot_of(const struct board *b)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-
-	assert_non_null(f);
-	assert_int_equal(tmigr_tree_dot(&b->tree, f), 0);
-	assert_int_equal(fclose(f), 0);
-	return text;
+	check_parse(&b->tree);
+	return view_of(&b->tree, DOT);
 }
 
 static void expect_text(const struct board *b, bool utf8, const char *want)
@@ -340,6 +376,92 @@ static void make_large(struct tmigr_tree *t, struct tmigr_topology *topo, struct
 	*t = (struct tmigr_tree){.topo = topo, .h = h, .now_ns = NOW};
 }
 
+/* A daemon's answer may be anything: each member gone, and of every other kind. */
+static void test_parse_wrong(void **state)
+{
+	static const char *const lists[] = {"roots", "groups", "cpus"};
+	struct board b;
+	json_t *good;
+
+	(void)state;
+	make_board(&b);
+	good = tmigr_tree_json(&b.tree);
+	for (size_t l = 0; l < 3; l++) {
+		const json_t *first = json_array_get(json_object_get(good, lists[l]), 0);
+		const char *key;
+		json_t *value;
+
+		json_object_foreach ((json_t *)first, key, value) {
+			for (int kind = 0; kind < 6; kind++) {
+				json_t *bad = json_deep_copy(good);
+				json_t *obj = json_array_get(json_object_get(bad, lists[l]), 0);
+				json_t *kinds[] = {
+					NULL,	       json_integer(-7), json_string("x"),
+					json_object(), json_array(),	 json_null()};
+				struct tmigr_moment *m = NULL;
+				struct tmigr_tree t;
+
+				if (kind)
+					json_object_set(obj, key, kinds[kind]);
+				else
+					json_object_del(obj, key);
+				for (int k = 0; k < 6; k++)
+					json_decref(kinds[k]);
+				if (tmigr_tree_parse(bad, &b.topo, &m, NULL) == 0) {
+					t = (struct tmigr_tree){&b.topo, m->h, m->now_ns,
+								m->cpu_expiry_ns,
+								m->group_expiry_ns};
+					free(view_of(&t, ASCII));
+					free(view_of(&t, JSON));
+					tmigr_moment_free(m);
+				} else {
+					assert_null(m);
+				}
+				json_decref(bad);
+			}
+		}
+	}
+	json_decref(good);
+}
+
+static void expect_refused(json_t *tree, const struct tmigr_topology *topo, const char *member)
+{
+	struct tmigr_moment *m = NULL;
+	struct tmigr_err err = {""};
+
+	assert_int_equal(tmigr_tree_parse(tree, topo, &m, &err), -EINVAL);
+	assert_non_null(strstr(err.text, member));
+	json_decref(tree);
+}
+
+static void test_parse_refused(void **state)
+{
+	struct board b;
+	json_t *tree;
+
+	(void)state;
+	make_board(&b);
+	expect_refused(json_object(), &b.topo, "\"time_ns\"");
+	expect_refused(json_null(), &b.topo, "\"time_ns\"");
+	/* A parent below its child: circles would follow. */
+	tree = tmigr_tree_json(&b.tree);
+	json_object_set_new(json_array_get(json_object_get(tree, "groups"), 0), "parent",
+			    json_string("GRP0:0"));
+	expect_refused(tree, &b.topo, "\"parent\"");
+	/* Other CPUs than this machine's. */
+	tree = tmigr_tree_json(&b.tree);
+	json_array_remove(json_object_get(tree, "cpus"), 7);
+	expect_refused(tree, &b.topo, "\"cpus\"");
+	tree = tmigr_tree_json(&b.tree);
+	json_object_set_new(json_array_get(json_object_get(tree, "cpus"), 7), "cpu",
+			    json_integer(9));
+	expect_refused(tree, &b.topo, "\"cpu\"");
+	tree = tmigr_tree_json(&b.tree);
+	json_object_set_new(json_array_get(json_object_get(tree, "roots"), 0), "group",
+			    json_null());
+	expect_refused(tree, &b.topo, "\"group\"");
+}
+
 static void test_large(void **state)
 {
 	struct tmigr_root_view root = {0, TMIGR_HELD, 0};
@@ -394,11 +516,12 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),	    cmocka_unit_test(test_ascii),
-		cmocka_unit_test(test_regimes),	    cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_state_names), cmocka_unit_test(test_json),
-		cmocka_unit_test(test_dot),	    cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_text),	      cmocka_unit_test(test_ascii),
+		cmocka_unit_test(test_regimes),	      cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_state_names),   cmocka_unit_test(test_json),
+		cmocka_unit_test(test_dot),	      cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_large),	      cmocka_unit_test(test_parse_wrong),
+		cmocka_unit_test(test_parse_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,9 +67,11 @@ capture_stop()
 	echo 0 > "$T/instances/$1/tracing_on"
 }
 
+# ... and lets its memory go.
 capture_text()
 {
 	cat "$T/instances/$1/trace"
+	rmdir "$T/instances/$1"
 }
 
 # What the tool does to other CPUs: wake-ups and interrupts between CPUs, NAME-watch.

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A daemon's window in place of the engine's: its recording comes through a pipe
+ * as it is made, and is replayed while it comes, by the same model, with this
+ * run's classes.  So everything else (run directory, recording, progress line,
+ * report) is as with the own engine, on any file system, and what had come when
+ * a daemon died is kept.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tmigr.h"
+
+#define NAME "the daemon's recording"
+
+int remote_open(struct session *s)
+{
+	const struct arg_list *classes = &s->opts->classes;
+	struct tmigr_err err = {""};
+	int ret = daemon_topology(s->daemon, classes->items, classes->n, &s->topo, &err);
+
+	if (ret == -EINVAL && classes->n)
+		return tool_usage("run", "%s", err.text);
+	return ret < 0 ? tool_error("run", "%s", err.text) : 0;
+}
+
+/* ---- start ---- */
+
+static int get_time(const json_t *obj, const char *key, __u64 *ret)
+{
+	const json_t *v = json_object_get(obj, key);
+
+	if (!json_is_integer(v) || json_integer_value(v) < 0)
+		return -EPROTO;
+	*ret = (__u64)json_integer_value(v);
+	return 0;
+}
+
+/* Asks for the recording; *@ret_start_ns: where the window begins. */
+static int ask(struct session *s, struct tmigr_err *err)
+{
+	json_t *params = NULL;
+	int fds[2], ret;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return tmigr_fail(err, -errno, "cannot make a pipe: %s", strerror(errno));
+	s->remote.fd = fds[0];
+	if (fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0)
+		ret = tmigr_fail(err, -errno, "cannot make a pipe: %s", strerror(errno));
+	else
+		ret = daemon_call(s->daemon, "StartRecording", NULL, fds[1], &params, err);
+	close(fds[1]);
+	if (ret < 0)
+		return ret;
+	if (get_time(params, "window", &s->remote.window) < 0 ||
+	    get_time(params, "start_ns", &s->start_ns) < 0)
+		ret = tmigr_fail(err, -EPROTO, "%s: not a tmigrd's answer", s->daemon->path);
+	json_decref(params);
+	return ret;
+}
+
+int remote_start(struct session *s)
+{
+	struct tmigr_model_cfg cfg = {
+		.topo = s->topo,
+		.segment = session_segment,
+		.arg = s,
+	};
+	struct tmigr_err err = {""};
+
+	if (ask(s, &err) < 0 || tmigr_recording_open_push(NAME, &s->remote.reader, &err) < 0)
+		return tool_error("run", "%s", err.text);
+	cfg.start_ns = s->remote.mark_ns = s->start_ns;
+	if (tmigr_model_new(&cfg, &s->remote.model) < 0)
+		return tool_error("run", "out of memory");
+	return 0;
+}
+
+/* ---- frames ---- */
+
+static int on_events(struct session *s, const struct tmigr_frame *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->recs[i].type == TMIGR_REC_LOST)
+			s->remote.lost += f->recs[i].a;
+	session_records(s, f->recs, f->n);
+	return tmigr_model_feed(s->remote.model, f->recs, f->n);
+}
+
+static int on_mark(struct session *s, __u64 watermark_ns)
+{
+	if (watermark_ns > s->remote.mark_ns)
+		s->remote.mark_ns = watermark_ns;
+	session_mark(s, watermark_ns);
+	return tmigr_model_advance(s->remote.model, watermark_ns);
+}
+
+static int on_end(struct session *s, const json_t *end, struct tmigr_err *err)
+{
+	json_t *marks = json_object_get(json_object_get(end, "info"), "marks");
+	struct tmigr_window_totals *totals;
+	int ret = tmigr_window_totals_from_json(json_object_get(end, "totals"), &totals, err);
+
+	if (ret < 0)
+		return ret;
+	ret = get_time(end, "end_ns", &s->end_ns);
+	if (!ret && totals->n_cpus != s->topo->n_cpus)
+		ret = tmigr_fail(err, -EPROTO, "its figures are of other CPUs");
+	if (!ret && marks)
+		ret = json_object_set(s->info, "marks", marks) ? -ENOMEM : 0;
+	if (!ret)
+		ret = tmigr_model_finish(s->remote.model, s->end_ns);
+	if (ret < 0)
+		tmigr_window_totals_free(totals);
+	else
+		s->remote.totals = totals;
+	return ret;
+}
+
+static int on_frame(struct session *s, const struct tmigr_frame *f, struct tmigr_err *err)
+{
+	switch (f->type) {
+	case TMIGR_FRAME_EVENTS:
+		return on_events(s, f);
+	case TMIGR_FRAME_MARK:
+		return on_mark(s, f->watermark_ns);
+	case TMIGR_FRAME_END:
+		return on_end(s, f->json, err);
+	case TMIGR_FRAME_CUT:
+		return -EPROTO;
+	default: /* META: what it has came with the answers already */
+		return 0;
+	}
+}
+
+static int take_frames(struct session *s, struct tmigr_err *err)
+{
+	struct tmigr_err why = {""};
+	struct tmigr_frame f;
+	int ret = 0;
+
+	while (!ret && !s->remote.totals && tmigr_recording_ready(s->remote.reader)) {
+		ret = tmigr_recording_next(s->remote.reader, &f, &why);
+		if (!ret)
+			ret = on_frame(s, &f, &why);
+	}
+	return ret < 0 ? tmigr_fail(err, ret, "%s: " NAME " cannot be used: %s", s->daemon->path,
+				    *why.text ? why.text : strerror(-ret))
+		       : 0;
+}
+
+/* ---- the pipe ---- */
+
+/* What is there now.  -ECONNRESET: it ended, and so did the window. */
+static int take(struct session *s, struct tmigr_err *err)
+{
+	char buf[65536];
+	int ret = 0;
+	ssize_t n;
+
+	while (!ret && !s->remote.totals) {
+		n = read(s->remote.fd, buf, sizeof(buf));
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -ECONNRESET;
+		ret = tmigr_recording_push(s->remote.reader, buf, (size_t)n);
+		ret = ret < 0 ? tmigr_fail(err, ret, "out of memory") : take_frames(s, err);
+	}
+	return ret;
+}
+
+static void close_pipe(struct session *s)
+{
+	if (s->remote.fd >= 0)
+		close(s->remote.fd);
+	s->remote.fd = -1;
+}
+
+static int send_stop(struct session *s, struct tmigr_err *err)
+{
+	json_t *params = json_pack("{sI}", "window", (json_int_t)s->remote.window);
+	int ret = params ? daemon_send(s->daemon, "StopRecording", params, -1, err) : -ENOMEM;
+
+	json_decref(params);
+	return ret;
+}
+
+/* The window ends here, at the last watermark; the reason is told. */
+static int give_up(struct session *s, const struct tmigr_err *err)
+{
+	snprintf(s->remote.gone, sizeof(s->remote.gone), "%s",
+		 *err->text ? err->text : "the daemon ended its recording");
+	close_pipe(s);
+	tool_error("run", "%s; the report is of what had come by then", s->remote.gone);
+	if (tmigr_model_finish(s->remote.model, s->remote.mark_ns) < 0) {
+		*s->remote.gone = '\0';
+		tool_error("run", "out of memory");
+	}
+	return TMIGR_EXIT_ERROR;
+}
+
+int remote_drain(struct session *s)
+{
+	struct tmigr_err err = {""};
+	int ret = take(s, &err);
+
+	if (!ret)
+		return 0;
+	/* Whoever closes the pipe says why when asked; or is gone. */
+	if (ret == -ECONNRESET && send_stop(s, &err) == 0)
+		daemon_reply(s->daemon, NULL, &err);
+	return give_up(s, &err);
+}
+
+/* Until all has come, as long as something comes. */
+static int take_rest(struct session *s, struct tmigr_err *err)
+{
+	struct pollfd p = {.fd = s->remote.fd, .events = POLLIN};
+	int ret = 0, n;
+
+	while (!ret && !s->remote.totals) {
+		n = poll(&p, 1, DAEMON_SILENCE_MS);
+		if (n < 0 && errno != EINTR)
+			return tmigr_fail(err, -errno, "poll: %s", strerror(errno));
+		if (n == 0)
+			return daemon_silent(s->daemon, err);
+		ret = take(s, err);
+	}
+	return ret;
+}
+
+int remote_stop(struct session *s)
+{
+	struct tmigr_err err = {""};
+	int ret = send_stop(s, &err);
+
+	if (!ret)
+		ret = take_rest(s, &err);
+	/* Without its end, the answer says why. */
+	if (!ret || ret == -ECONNRESET) {
+		int r = daemon_reply(s->daemon, NULL, &err);
+
+		if (s->remote.totals)
+			ret = 0; /* all that matters has come */
+		else
+			ret = r < 0 ? r : ret;
+	}
+	if (ret < 0)
+		return give_up(s, &err);
+	close_pipe(s);
+	return 0;
+}
+
+void remote_close(struct session *s)
+{
+	close_pipe(s);
+	tmigr_recording_close(s->remote.reader);
+	tmigr_model_free(s->remote.model);
+	tmigr_window_totals_free(s->remote.totals);
+	daemon_close(s->daemon);
+}
