@@ -410,10 +410,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_complete),    T(test_existing),	    T(test_root),
-		T(test_complete),    T(test_existing),	    T(test_force),
-		T(test_interrupted), T(test_give_up),	    T(test_discard),
-		T(test_disk_full),   T(test_segments_full), T(test_foreign),
+		T(test_complete),      T(test_existing), T(test_root),	  T(test_force),
+		T(test_interrupted),   T(test_give_up),	 T(test_discard), T(test_disk_full),
+		T(test_segments_full), T(test_foreign),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
