@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "housekeeping_choose.h"
+
 /* The window whose figures are made. */
 struct span {
 	const struct tmigr_live *live;
@@ -121,17 +123,21 @@ static int remote_window(const struct span *w, struct tmigr_window_totals *total
 
 /* ---- the observer ---- */
 
-static int pinned_cpu(void)
+/* The CPU that this thread is bound to; -1: none, or not to be read. */
+static int pinned_cpu(const struct tmigr_topology *topo)
 {
-	cpu_set_t set;
+	cpu_set_t *mask;
+	size_t bytes;
+	int found = -1;
 
-	/* Fails on machines larger than cpu_set_t; then not known. */
-	if (sched_getaffinity(0, sizeof(set), &set) || CPU_COUNT(&set) != 1)
+	if (housekeeping_mask(topo->n_possible, &mask, &bytes))
 		return -1;
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &set))
-			return cpu;
-	return -1;
+	if (CPU_COUNT_S(bytes, mask) == 1)
+		for (unsigned int cpu = 0; cpu < topo->n_possible; cpu++)
+			if (CPU_ISSET_S(cpu, bytes, mask))
+				found = (int)cpu;
+	CPU_FREE(mask);
+	return found;
 }
 
 static void cost_between(const struct tmigr_live *live, const struct tmigr_cost *a,
@@ -144,7 +150,7 @@ static void cost_between(const struct tmigr_live *live, const struct tmigr_cost 
 	}
 	o->cpu_ns = b->cpu_ns - a->cpu_ns;
 	o->wakeups = b->wakeups - a->wakeups;
-	o->housekeeping_cpu = pinned_cpu();
+	o->housekeeping_cpu = pinned_cpu(live->topo);
 }
 
 static void observe(const struct span *w, struct tmigr_window_totals *totals)

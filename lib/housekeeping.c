@@ -73,8 +73,7 @@ int housekeeping_choose(const struct tmigr_topology *topo, const cpu_set_t *mask
 	return chosen;
 }
 
-/* The thread's mask, in as many bytes as the kernel wants and @n_cpus need. */
-static int read_mask(unsigned int n_cpus, cpu_set_t **ret, size_t *ret_bytes)
+int housekeeping_mask(unsigned int n_cpus, cpu_set_t **ret, size_t *ret_bytes)
 {
 	for (unsigned int n = n_cpus > CPU_SETSIZE ? n_cpus : CPU_SETSIZE; n <= 1u << 24; n *= 2) {
 		size_t bytes = CPU_ALLOC_SIZE(n);
@@ -146,7 +145,7 @@ int tmigr_housekeeping_pin(const struct tmigr_topology *topo, int want,
 	struct tmigr_housekeeping h = {0};
 	int cpu, slack, r;
 
-	r = read_mask(topo->n_possible, &h.mask, &h.mask_bytes);
+	r = housekeeping_mask(topo->n_possible, &h.mask, &h.mask_bytes);
 	if (r < 0)
 		return tmigr_fail(err, r, "housekeeping: reading the CPU mask: %s", strerror(-r));
 	cpu = want >= 0 ? check_wanted(topo, want, err) : choose(topo, h.mask, h.mask_bytes, err);

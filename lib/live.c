@@ -6,13 +6,15 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+
+#include "housekeeping_choose.h"
+#include "sysfs.h"
 
 #define POSSIBLE_FILE  "/sys/devices/system/cpu/possible"
 #define SETTLE_MAX_NS  (100 * TMIGR_NS_PER_MS)
@@ -22,15 +24,16 @@
 
 static int read_possible(struct tmigr_live *live, struct tmigr_err *err)
 {
-	char text[8192] = "";
-	FILE *f = fopen(POSSIBLE_FILE, "re");
-	bool ok = f && fgets(text, sizeof(text), f);
+	struct cpulist list;
+	int ret = sysfs_cpulist(NULL, POSSIBLE_FILE, &list, err);
 
-	if (f)
-		fclose(f);
-	text[strcspn(text, "\n")] = '\0';
-	if (!ok || tmigr_cpulist_parse(text, &live->possible, &live->n_possible, NULL) ||
-	    !live->n_possible)
+	if (ret == -EINVAL)
+		return ret;
+	if (ret)
+		return tmigr_fail(err, ret, "%s: %s", POSSIBLE_FILE, strerror(-ret));
+	live->possible = list.cpus;
+	live->n_possible = list.n;
+	if (!live->n_possible)
 		return tmigr_fail(err, -ENODATA, "%s: no list of CPUs", POSSIBLE_FILE);
 	/* libbpf sizes the copies of per-CPU maps by its own count of them. */
 	if (libbpf_num_possible_cpus() != (int)live->n_possible)
@@ -170,22 +173,31 @@ static int init_values(struct tmigr_live *live)
 	return bpf_map_update_elem(live->cpus_fd, &zero, live->values, BPF_ANY) ? -errno : 0;
 }
 
-/* Visits each CPU once, which wakes it. */
-static void kick(const struct tmigr_topology *topo)
+/* Visits each CPU once, which wakes it.  One that is offline or not allowed cannot be
+ * visited. */
+static int kick(const struct tmigr_topology *topo)
 {
-	size_t bytes = CPU_ALLOC_SIZE(topo->n_possible > 1024 ? topo->n_possible : 1024);
-	cpu_set_t *old = calloc(1, bytes), *one = calloc(1, bytes);
+	cpu_set_t *old, *one;
+	size_t bytes;
+	int ret = housekeeping_mask(topo->n_possible, &old, &bytes);
 
-	if (old && one && sched_getaffinity(0, bytes, old) == 0) {
-		for (size_t i = 0; i < topo->n_cpus; i++) {
-			CPU_ZERO_S(bytes, one);
-			CPU_SET_S(topo->cpus[i].cpu, bytes, one);
-			sched_setaffinity(0, bytes, one); /* offline: fails, fine */
-		}
-		sched_setaffinity(0, bytes, old);
+	if (ret)
+		return ret;
+	one = malloc(bytes);
+	if (!one) {
+		CPU_FREE(old);
+		return -ENOMEM;
 	}
-	free(old);
+	for (size_t i = 0; i < topo->n_cpus; i++) {
+		CPU_ZERO_S(bytes, one);
+		CPU_SET_S(topo->cpus[i].cpu, bytes, one);
+		sched_setaffinity(0, bytes, one);
+	}
+	if (sched_setaffinity(0, bytes, old))
+		ret = -errno;
 	free(one);
+	CPU_FREE(old);
+	return ret;
 }
 
 /* Every online CPU has made an event, and the ruler has its first pointer. */
@@ -209,8 +221,6 @@ static void settle(struct tmigr_live *live)
 {
 	__u64 begin = tmigr_now_ns(), now = begin;
 
-	if (live->opts.kick)
-		kick(live->topo);
 	do {
 		tmigr_sleep_until(now + SETTLE_STEP_NS);
 		now = tmigr_now_ns();
@@ -235,6 +245,9 @@ int tmigr_live_start(struct tmigr_live *live, struct tmigr_err *err)
 		return ret;
 	live->started = true;
 	live->attached_ns = tmigr_now_ns();
+	ret = live->opts.kick ? kick(live->topo) : 0;
+	if (ret)
+		return tmigr_fail(err, ret, "cannot visit every CPU: %s", strerror(-ret));
 	settle(live);
 	return 0;
 }

@@ -151,16 +151,33 @@ static void size_maps(struct tmigr_live *live)
 	bpf_map__set_max_entries(skel->maps.remote, (__u32)pairs);
 }
 
+static bool no_resource(int ret)
+{
+	return ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM;
+}
+
+/* What the user can do about it, where there is something. */
+static int setup_error(int ret, const char *what, struct tmigr_err *err)
+{
+	const char *remedy = "";
+
+	if (ret == -EMFILE)
+		remedy = ": raise the limit (ulimit -n; LimitNOFILE= of a unit)";
+	else if (ret == -ENFILE)
+		remedy = ": raise the sysctl fs.file-max";
+	else if (ret == -ENOMEM)
+		remedy = ": free some, or raise the limit (ulimit -v; MemoryMax= of a unit)";
+	return tmigr_fail(err, ret, "cannot %s: %s%s", what, strerror(-ret), remedy);
+}
+
 static int load_error(int ret, struct tmigr_err *err)
 {
 	if (ret == -EPERM)
 		return tmigr_fail(err, ret,
 				  "loading BPF programs is not permitted: run as root, or with "
 				  "CAP_BPF and CAP_PERFMON");
-	if (ret == -ENOMEM)
-		return tmigr_fail(err, ret, "no memory for the BPF programs and their maps");
-	if (ret == -EMFILE)
-		return tmigr_fail(err, ret, "too many open files: raise the limit (ulimit -n)");
+	if (no_resource(ret))
+		return setup_error(ret, "load the BPF programs and their maps", err);
 	/* With CAP_BPF alone libbpf's own probes fail, and it is EINVAL. */
 	return tmigr_fail(err, -EOPNOTSUPP, "this kernel refuses the BPF programs (%s); %s",
 			  strerror(-ret),
@@ -286,7 +303,7 @@ int tmigr_live_load(struct tmigr_live *live, struct tmigr_err *err)
 	if (!ret)
 		ret = add_rings(live);
 	if (ret)
-		return tmigr_fail(err, ret, "cannot set up the ring buffers: %s", strerror(-ret));
+		return setup_error(ret, "set up the ring buffers", err);
 	return 0;
 }
 
@@ -296,9 +313,8 @@ int tmigr_live_attach(struct tmigr_live *live, struct tmigr_err *err)
 
 	if (ret) {
 		tmigr_bpf__detach(live->skel);
-		return tmigr_fail(err, ret == -EPERM ? ret : -EOPNOTSUPP,
-				  "cannot attach the BPF programs to the kernel's tracepoints: %s",
-				  strerror(-ret));
+		ret = setup_error(ret, "attach the BPF programs to the kernel's tracepoints", err);
+		return ret == -EPERM || no_resource(ret) ? ret : -EOPNOTSUPP;
 	}
 	live->attached = true;
 	return 0;

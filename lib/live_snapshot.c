@@ -6,9 +6,10 @@
 #include "live_priv.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "sysfs.h"
 
 #define CPU_ONLINE_FILE "/sys/devices/system/cpu/online"
 
@@ -62,25 +63,12 @@ static int find_known(struct tmigr_live *live, struct tmigr_snap_args *args)
 /* Which CPUs of the topology are online now; all, when sysfs cannot be read. */
 static void read_online(const struct tmigr_topology *topo, bool *online)
 {
-	unsigned int *cpus = NULL;
-	char text[8192] = "";
-	size_t n = 0;
-	FILE *f = fopen(CPU_ONLINE_FILE, "re");
-	bool ok = f && fgets(text, sizeof(text), f);
+	struct cpulist list = {0};
+	bool ok = sysfs_cpulist(NULL, CPU_ONLINE_FILE, &list, NULL) == 0;
 
-	if (f)
-		fclose(f);
-	text[strcspn(text, "\n")] = '\0';
-	ok = ok && tmigr_cpulist_parse(text, &cpus, &n, NULL) == 0;
 	for (size_t i = 0; i < topo->n_cpus; i++)
-		online[i] = !ok;
-	for (size_t k = 0; ok && k < n; k++) {
-		int i = tmigr_topology_index(topo, cpus[k]);
-
-		if (i >= 0)
-			online[i] = true;
-	}
-	free(cpus);
+		online[i] = !ok || cpulist_has(&list, topo->cpus[i].cpu);
+	cpulist_free(&list);
 }
 
 /* The kernel gives the state's name, not its index. */

@@ -269,7 +269,7 @@ static void put_bpf_cost(const json_t *report, const json_t *obs, FILE *mem)
 		(unsigned long long)runs, runs == 1 ? "" : "s", tmigr_fmt_dur(buf, ns),
 		(double)ns / (double)runs);
 	if (window && n_cpus)
-		fprintf(mem, ", %.4f %% of all CPU time",
+		fprintf(mem, ", %.4f %% of all CPUs' time",
 			100.0 * (double)ns / ((double)window * (double)n_cpus));
 	fputs("); ", mem);
 }

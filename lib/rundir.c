@@ -248,6 +248,15 @@ static void rundir_free(struct tmigr_rundir *d)
 	free(d);
 }
 
+/* Files of a run in the root directory are nobody's wish. */
+static bool is_root(int dirfd)
+{
+	struct stat here, root;
+
+	return fstat(dirfd, &here) == 0 && stat("/", &root) == 0 && here.st_dev == root.st_dev &&
+	       here.st_ino == root.st_ino;
+}
+
 static int rundir_open(struct tmigr_rundir *d, bool force, struct tmigr_err *err)
 {
 	int made = make_dirs(d->path, &d->made);
@@ -258,6 +267,10 @@ static int rundir_open(struct tmigr_rundir *d, bool force, struct tmigr_err *err
 	d->dirfd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->dirfd < 0)
 		return tmigr_fail(err, -errno, "%s: %s", d->path, strerror(errno));
+	if (is_root(d->dirfd))
+		return tmigr_fail(err, -EINVAL,
+				  "%s: is the root directory: a run needs a directory of its own",
+				  d->path);
 	if (made == 0 || is_empty(d->dirfd))
 		return 0;
 	if (!force)

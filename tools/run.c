@@ -18,9 +18,10 @@ static const char help[] =
 	"or until Ctrl-C. Where a daemon (tmigrd) answers, it measures, and its group may; else\n"
 	"needs root, or CAP_BPF and CAP_PERFMON.\n"
 	"\n"
-	"  -d, --duration SECONDS   end the window exactly SECONDS (decimals allowed) after its\n"
-	"                           start; with a COMMAND, whichever ends first: it then gets\n"
-	"                           SIGTERM, and SIGKILL 2 s later\n"
+	"  -d, --duration SECONDS   end the window SECONDS (decimals allowed) after its start, to\n"
+	"                           the ns (a little later where a daemon measures); with a\n"
+	"                           COMMAND, whichever ends first: it then gets SIGTERM, and\n"
+	"                           SIGKILL 2 s later\n"
 	"  -o, --output DIR         also write a run directory: report.json, CSV files, and the\n"
 	"                           command's output, copied to DIR/stdout and DIR/stderr\n"
 	"      --record             with -o: also DIR/events.tmr, every event, for 'tmigr report'\n"
@@ -93,7 +94,9 @@ static int parse_value(struct run_opts *o, int c)
 	switch (c) {
 	case 'd':
 		if (arg_seconds(optarg, &o->duration_ns))
-			return tool_usage("run", "-d: '%s' is no number of seconds above 0",
+			return tool_usage("run",
+					  "-d: '%s' is not a time above 0 in seconds, such as "
+					  "90 or 0.25 (no exponent, at most 100 years)",
 					  optarg);
 		return 0;
 	case 'o':

@@ -66,7 +66,8 @@ static int parse(struct tree_opts *o, int argc, char **argv)
 		case OPT_WATCH:
 			if (arg_seconds(optarg, &o->watch_ns))
 				return tool_usage("tree",
-						  "--watch: '%s' is no number of seconds above 0",
+						  "--watch: '%s' is not a time above 0 in seconds, "
+						  "such as 2 or 0.25",
 						  optarg);
 			break;
 		case OPT_JSON:

@@ -89,7 +89,8 @@ int tmigr_topology_index(const struct tmigr_topology *topo, unsigned int cpu);
  * Place of a class among those of a machine, higher is bigger; classes can be
  * level.  It is the capacity; but where all classes have the same (@same: the
  * user's, on a machine whose firmware gives no capacities), a class that is
- * called LITTLE is below, and one that is called big above, the others.
+ * called LITTLE is below, and one that is called big above, the others (in
+ * capital letters or not).
  */
 unsigned int tmigr_class_rank(unsigned int capacity, const char *name, bool same);
 

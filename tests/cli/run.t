@@ -179,6 +179,20 @@ assert all(c["unknown_ns"] == 0 for c in r["cpus"]), "residency comes from the m
 assert not r["lost"]["group_updates"] or sum(x["unknown_ns"] for x in r["roots"]) > 0, r' "$TMP/live"
 fi
 
+# ---- limits ----
+# Wherever the descriptors run out, the line says what to do.
+kinds=
+for n in $(seq 20 100); do
+	(ulimit -n "$n" && exec "$TMIGR" run true) >"$TMP/out" 2>"$TMP/err" && break
+	! grep -q "cannot start" "$TMP/err" || break
+	one_error_line "ulimit -n $n: one line, with the remedy" "tmigr run: cannot .*raise the limit (ulimit -n"
+	kinds="$kinds $(sed 's/.*cannot \([a-z]*\).*/\1/' "$TMP/err")"
+done
+case "$kinds" in
+" load"*" attach") ok "too few descriptors, from the first step to the last" ;;
+*) not_ok "too few descriptors, from the first step to the last" "met: $kinds" ;;
+esac
+
 # ---- options ----
 run 0 "$TMIGR" run --json --class even=0 --kick --housekeeping 0 --no-stats true
 check "--class, --housekeeping, --no-stats are in the report" python3 -c '

@@ -51,14 +51,15 @@ bad "unknown option '--frob'" --frob
 bad "unknown verb 'frob'" help frob
 bad "one verb" help run tree
 
-bad "'abc' is no number" run -d abc
-bad "'0' is no number" run -d 0
-bad "'-1' is no number" run -d -1
-bad "'1e3' is no number" run -d 1e3
-bad "'inf' is no number" run -d inf
-bad "'0x10' is no number" run -d 0x10
-bad "'99999999999999999999' is no number" run -d 99999999999999999999
-bad "'' is no number" run -d ''
+bad "'abc' is not a time above 0 in seconds" run -d abc
+bad "'0' is not a time above 0 in seconds" run -d 0
+bad "'-1' is not a time above 0 in seconds" run -d -1
+bad "'1e3' is not a time above 0 in seconds" run -d 1e3
+bad "no exponent, at most 100 years" run -d 1e9
+bad "'inf' is not a time above 0 in seconds" run -d inf
+bad "'0x10' is not a time above 0 in seconds" run -d 0x10
+bad "'99999999999999999999' is not a time above 0 in seconds" run -d 99999999999999999999
+bad "'' is not a time above 0 in seconds" run -d ''
 bad "'-d' needs a value" run -d
 bad "'--class' needs a value" run --class
 bad "'--json=x' takes no value\|'--json' takes no value" run --json=x
@@ -69,7 +70,7 @@ bad "needs -o DIR" run --force true
 bad "'x' is no CPU number" run --housekeeping x
 bad "'-1' is no CPU number" run --housekeeping -1
 bad "'0' is no size" run --ring-bytes 0
-bad "'0' is no number" tree --watch 0
+bad "'0' is not a time above 0 in seconds" tree --watch 0
 bad "either --json or --dot" tree --json --dot
 bad "one moment" tree --dot --watch 1
 bad "'extra'" tree extra

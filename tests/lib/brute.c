@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "brute_internal.h"
 
@@ -265,11 +266,28 @@ static enum tmigr_regime nobody(const struct bstream *b, const struct bstate *s,
 	return unknown ? TMIGR_UNKNOWN : TMIGR_FREE;
 }
 
+/* Class @a is below class @b: by capacity; where all classes have the same one, a class
+ * called LITTLE is below all that are not, and one called big above. */
+static bool below(const struct tmigr_topology *topo, unsigned int a, unsigned int b)
+{
+	const struct tmigr_class *x = &topo->classes[a], *y = &topo->classes[b];
+	bool differ = false;
+
+	for (size_t i = 0; i < topo->n_classes; i++)
+		for (size_t k = 0; k < i; k++)
+			differ |= topo->classes[i].capacity != topo->classes[k].capacity;
+	if (differ)
+		return x->capacity < y->capacity;
+	if (!strcasecmp(x->name, "LITTLE"))
+		return strcasecmp(y->name, "LITTLE") != 0;
+	return !strcasecmp(y->name, "big") && strcasecmp(x->name, "big") != 0;
+}
+
 static void judge_holder(const struct bstream *b, const struct bstate *s, int root, __u64 x,
 			 struct verdict *v)
 {
 	const struct tmigr_topology *topo = b->topo;
-	unsigned int capacity = topo->classes[topo->cpus[v->cpu].class_idx].capacity;
+	unsigned int class_idx = topo->cpus[v->cpu].class_idx;
 
 	v->regime = TMIGR_HELD;
 	v->slot = records_missing(b, v->cpu, root, x) ? (unsigned int)TMIGR_SLOT_UNKNOWN
@@ -282,7 +300,7 @@ static void judge_holder(const struct bstream *b, const struct bstate *s, int ro
 
 		if ((int)i == v->cpu)
 			continue;
-		if (!guess && topo->classes[topo->cpus[i].class_idx].capacity >= capacity)
+		if (!guess && !below(topo, topo->cpus[i].class_idx, class_idx))
 			continue;
 		if (r < 0 && c->play)
 			v->unsure = true;

@@ -34,6 +34,24 @@ unsigned int sim_number(const struct machine *s, int cpu)
 
 /* ---- building ---- */
 
+/* As for a machine whose firmware gives no capacities: names decide, or nothing. */
+static void make_level(const struct sim_cfg *cfg, struct tmigr_topology *topo)
+{
+	static const char *const little[] = {"LITTLE", "little"}, *const big[] = {"big", "BIG"};
+
+	for (size_t i = 0; i < topo->n_classes; i++) {
+		struct tmigr_class *c = &topo->classes[i];
+
+		c->capacity = 1024;
+		if (i < cfg->n_little)
+			strcpy(c->name, little[i % 2]);
+		else if (i + cfg->n_big >= topo->n_classes)
+			strcpy(c->name, big[i % 2]);
+	}
+	for (size_t i = 0; i < topo->n_cpus; i++)
+		topo->cpus[i].capacity = 1024;
+}
+
 static struct tmigr_topology *make_topology(struct machine *s)
 {
 	unsigned int n = s->cfg->n_cpus, *class_of = calloc(n, sizeof(*class_of)), next = 0;
@@ -43,6 +61,8 @@ static struct tmigr_topology *make_topology(struct machine *s)
 		class_of[i] = sim_below(s, s->cfg->n_classes);
 	topo = machine_new(n, 1, s->cfg->n_classes, class_of);
 	free(class_of);
+	if (s->cfg->level)
+		make_level(s->cfg, topo);
 	for (unsigned int i = 0; i < n; i++) {
 		topo->cpus[i].cpu = next;
 		topo->cpus[i].n_states = topo->cpus[i].class_idx * 3 % 11;
@@ -220,6 +240,9 @@ struct sim_cfg sim_random(__u64 seed)
 		c.n_holes = R(3) ? 0 : R(5);
 	}
 	c.n_clean = R(3) ? R(8) : 0;
+	c.level = R(3) == 0;
+	c.n_little = R(3);
+	c.n_big = R(3);
 #undef R
 	return c;
 }

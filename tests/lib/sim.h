@@ -17,6 +17,10 @@ struct sim_cfg {
 	unsigned int n_roots;
 	unsigned int fan; /* children a group, 1..8 */
 	unsigned int n_classes;
+	/* All of one capacity; of the classes, the first ones are called LITTLE
+	 * and the last ones big, as many as there are. */
+	bool level;
+	unsigned int n_little, n_big;
 	unsigned int max_gap; /* between CPU numbers; 1: contiguous */
 	unsigned int steps;
 	__u64 step_ns;	     /* mean time between steps of the machine */

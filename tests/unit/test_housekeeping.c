@@ -199,6 +199,26 @@ static void pin_and_undo(void **state)
 	tmigr_housekeeping_release(&h);
 }
 
+/* In as many bytes as a machine of any size wants; the kernel's may be larger. */
+static void mask_of_any_size(void **state)
+{
+	const unsigned int sizes[] = {1, CPU_SETSIZE, 5000, 65536};
+	cpu_set_t now;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		cpu_set_t *mask = NULL;
+		size_t bytes = 0;
+
+		assert_int_equal(housekeeping_mask(sizes[i], &mask, &bytes), 0);
+		assert_true(bytes >= CPU_ALLOC_SIZE(sizes[i]) && bytes >= sizeof(now));
+		assert_memory_equal(mask, &now, sizeof(now));
+		assert_int_equal(CPU_COUNT_S(bytes, mask), CPU_COUNT(&now));
+		CPU_FREE(mask);
+	}
+}
+
 /* Every CPU of the present mask can be asked for. */
 static void wanted(void **state)
 {
@@ -259,6 +279,7 @@ int main(void)
 		CHOICE_TEST(shielded_last),
 		CHOICE_TEST(odd_stat),
 		PIN_TEST(pin_and_undo),
+		cmocka_unit_test(mask_of_any_size),
 		PIN_TEST(wanted),
 		PIN_TEST(refused),
 	};

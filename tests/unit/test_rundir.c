@@ -208,6 +208,26 @@ static void test_existing(void **state)
 	json_decref(info);
 }
 
+/* Never, by whatever name: not with force, and nothing is left there. */
+static void test_root(void **state)
+{
+	const char *const names[] = {"/", "//", "/.", "/../"};
+	json_t *info = json_object();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct tmigr_rundir *d = NULL;
+		struct tmigr_err err = {""};
+
+		assert_int_equal(tmigr_rundir_create(names[i], true, info, &d, &err), -EINVAL);
+		assert_null(d);
+		assert_non_null(strstr(err.text, "root directory"));
+		assert_int_equal(tmigr_rundir_create(names[i], false, info, &d, NULL), -EINVAL);
+	}
+	assert_int_equal(access("/run.json", F_OK), -1);
+	json_decref(info);
+}
+
 static void test_force(void **state)
 {
 	json_t *info = machine_info();
@@ -390,9 +410,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_complete),    T(test_existing),	    T(test_force),
-		T(test_interrupted), T(test_give_up),	    T(test_discard),
-		T(test_disk_full),   T(test_segments_full), T(test_foreign),
+		T(test_complete),      T(test_existing), T(test_root),	  T(test_force),
+		T(test_interrupted),   T(test_give_up),	 T(test_discard), T(test_disk_full),
+		T(test_segments_full), T(test_foreign),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
