@@ -64,6 +64,7 @@ static void kill_client(struct client *c)
 	loop_del(&c->d->loop, &c->src);
 	close(c->src.fd);
 	c->src.fd = -1;
+	msgq_free(&c->out); /* the rest may have to wait for its turn in the ready list */
 	*c->link = c->next;
 	if (c->next)
 		c->next->link = c->link;
@@ -75,7 +76,6 @@ static void kill_client(struct client *c)
 
 static void free_client(struct client *c)
 {
-	msgq_free(&c->out);
 	while (c->n_fds)
 		close(c->fds[--c->n_fds].fd);
 	free(c->in);
@@ -165,6 +165,8 @@ static void push(struct client *c, struct msg *m)
 	}
 	flush(c);
 	update_events(c);
+	if (c->out.bytes > CLIENT_OUT_IDLE)
+		c->d->clients.check = true;
 }
 
 static json_t *error_json(const char *name, json_t *params)
@@ -418,6 +420,8 @@ static void step(struct client *c)
 		if (c->n_in)
 			set_ready(c);
 	}
+	if (c->n_in)
+		c->d->clients.check = true;
 	if (is_over(c))
 		kill_client(c);
 	update_events(c);
@@ -471,9 +475,10 @@ int client_new(struct tmigrd *d, int fd, const struct ucred *cred)
 {
 	struct clients *cs = &d->clients;
 	struct client *c = calloc(1, sizeof(*c));
-	int ret = c ? 0 : -ENOMEM;
+	int ret = c ? 0 : -ENOMEM, size = CLIENT_SNDBUF;
 
 	if (c) {
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 		c->src = (struct source){.fd = fd, .fn = on_events};
 		c->d = d;
 		c->cred = *cred;
@@ -494,6 +499,39 @@ int client_new(struct tmigrd *d, int fd, const struct ucred *cred)
 	cs->n++;
 	cs->served++;
 	return 0;
+}
+
+static size_t held(const struct client *c)
+{
+	return c->cap_in + (c->out.bytes > CLIENT_OUT_IDLE ? msgq_weight(&c->out) : 0);
+}
+
+void clients_bound(struct tmigrd *d)
+{
+	struct clients *cs = &d->clients;
+
+	while (cs->check) {
+		size_t sum = 0, most = 0;
+		struct client *c, *found = NULL;
+
+		for (c = cs->first; c; c = c->next) {
+			size_t n = held(c);
+
+			sum += n;
+			if (n >= most) { /* of equals the oldest */
+				most = n;
+				found = c;
+			}
+		}
+		if (sum <= CLIENTS_HELD_MAX) {
+			cs->check = false;
+			return;
+		}
+		log_line(LOG_WARNING, "clients hold too much: %d is cut off", (int)found->cred.pid);
+		client_cut_off(found, "TooSlow", "all clients together hold too much");
+		/* A message that has begun cannot be taken back. */
+		kill_client(found);
+	}
 }
 
 void clients_expire(struct tmigrd *d, __u64 now)

@@ -9,7 +9,9 @@
  *  - while more than CLIENT_OUT_IDLE bytes wait to go out, no request is begun;
  *    more than CLIENT_OUT_MAX (only a stream can get there) ends the connection
  *    with an error.  Messages are counted by reference, so what is the same for
- *    many clients is in memory once.
+ *    many clients is in memory once;
+ *  - all together hold at most CLIENTS_HELD_MAX (and what a round adds): above it
+ *    those go who hold the most.
  */
 #ifndef TMIGRD_CLIENT_H
 #define TMIGRD_CLIENT_H
@@ -27,10 +29,14 @@
 #define CLIENT_READ	(32u << 10)
 #define CLIENT_OUT_IDLE (64u << 10)
 #define CLIENT_OUT_MAX	(4u << 20)
-#define CLIENT_FDS	4 /* passed, and not taken by a request yet */
+/* Of CLIENT_OUT_IDLE and more in a queue, and of begun requests; what the kernel holds
+ * for a connection is CLIENT_SNDBUF, twice. */
+#define CLIENTS_HELD_MAX (96u << 20)
+#define CLIENT_SNDBUF	 (32 << 10)
+#define CLIENT_FDS	 4 /* passed, and not taken by a request yet */
 
-#define INTERFACE	"org.tmigrd"
-#define SERVICE		"org.varlink.service"
+#define INTERFACE	 "org.tmigrd"
+#define SERVICE		 "org.varlink.service"
 
 struct client;
 struct tmigrd;
@@ -82,6 +88,7 @@ struct clients {
 	struct client *ready, **ready_tail;
 	struct client *dead;
 	unsigned int n;
+	bool check;			 /* somebody may hold much */
 	__u64 served, cut_off, requests; /* since start */
 };
 
@@ -94,6 +101,8 @@ int client_new(struct tmigrd *d, int fd, const struct ucred *cred);
 bool clients_run_ready(struct tmigrd *d);
 /* Closes those whose time to take the last reply is over. */
 void clients_expire(struct tmigrd *d, __u64 now);
+/* Cuts off who holds the most, while all hold too much. */
+void clients_bound(struct tmigrd *d);
 void clients_reap(struct tmigrd *d);
 /* Ends all: those with an unfinished call get an error; then a little time to
  * take it. */

@@ -19,7 +19,7 @@ __u64 now_ns(void)
 
 int loop_init(struct loop *l)
 {
-	l->rounds = 0;
+	*l = (struct loop){.rounds = 0};
 	l->ep = epoll_create1(EPOLL_CLOEXEC);
 	return l->ep < 0 ? -errno : 0;
 }
@@ -51,6 +51,9 @@ int loop_mod(struct loop *l, struct source *s, uint32_t events)
 void loop_del(struct loop *l, struct source *s)
 {
 	control(l, EPOLL_CTL_DEL, s, 0);
+	for (int i = 0; i < l->n_left; i++)
+		if (l->left[i].data.ptr == s)
+			l->left[i].data.ptr = NULL;
 }
 
 static int timeout_ms(__u64 until_ns)
@@ -70,9 +73,16 @@ void loop_round(struct loop *l, __u64 until_ns)
 
 	if (n > 0)
 		l->rounds++;
-	for (int i = 0; i < n; i++) {
-		struct source *s = events[i].data.ptr;
+	l->left = events;
+	l->n_left = n > 0 ? n : 0;
+	while (l->n_left) {
+		struct source *s = l->left->data.ptr;
+		uint32_t what = l->left->events;
 
-		s->fn(s, events[i].events);
+		l->left++;
+		l->n_left--;
+		if (s)
+			s->fn(s, what);
 	}
+	l->left = NULL;
 }

@@ -19,8 +19,13 @@ struct source {
 	void (*fn)(struct source *s, uint32_t events);
 };
 
+struct epoll_event;
+
 struct loop {
 	int ep;
+	/* Of this round, still to be run. */
+	struct epoll_event *left;
+	int n_left;
 	unsigned long rounds; /* that something was done in */
 };
 
@@ -28,6 +33,7 @@ int loop_init(struct loop *l);
 void loop_free(struct loop *l);
 int loop_add(struct loop *l, struct source *s, uint32_t events);
 int loop_mod(struct loop *l, struct source *s, uint32_t events);
+/* Nothing of @s is run any more, also not what this round found: it may be freed. */
 void loop_del(struct loop *l, struct source *s);
 /* Waits up to @until_ns (0: not at all), and runs what is there: each source
  * once. */

@@ -98,6 +98,15 @@ void msgq_advance(struct msgq *q, size_t n)
 	}
 }
 
+size_t msgq_weight(const struct msgq *q)
+{
+	size_t sum = 0;
+
+	for (const struct msgq_item *i = q->head; i; i = i->next)
+		sum += sizeof(*i) + (sizeof(*i->msg) + i->msg->size) / i->msg->refs;
+	return sum;
+}
+
 void msgq_drop_unsent(struct msgq *q)
 {
 	struct msgq_item *first = q->done ? q->head : NULL;

@@ -42,6 +42,8 @@ int msgq_add(struct msgq *q, struct msg *m);
 /* What is to be written next: its start; *@ret_size 0: nothing. */
 const char *msgq_peek(const struct msgq *q, size_t *ret_size);
 void msgq_advance(struct msgq *q, size_t n);
+/* Memory that would be free without it: of a shared message its share. */
+size_t msgq_weight(const struct msgq *q);
 /* Drops all that no byte of is out yet. */
 void msgq_drop_unsent(struct msgq *q);
 void msgq_free(struct msgq *q);

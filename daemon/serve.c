@@ -117,6 +117,7 @@ void serve_run(struct tmigrd *d)
 		now = now_ns();
 		if (now >= d->next_drain_ns)
 			tick(d, now);
+		clients_bound(d);
 		clients_reap(d);
 	}
 }

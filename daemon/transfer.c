@@ -20,6 +20,13 @@
 
 /* ---- which descriptors ---- */
 
+static bool is_unnamed(int fd)
+{
+	struct statfs st;
+
+	return fstatfs(fd, &st) == 0 && st.f_type == PIPEFS_MAGIC;
+}
+
 /* Not FUSE, not a network's, nor what may lie on top of one (overlayfs): a write
  * there lasts as long as somebody likes. */
 static bool is_local(int fd)
@@ -52,6 +59,8 @@ static const char *why_not(int fd, bool *ret_regular)
 	*ret_regular = S_ISREG(st.st_mode);
 	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
 		return "the descriptor is neither a pipe nor a regular file";
+	if (S_ISFIFO(st.st_mode) && !is_unnamed(fd))
+		return "a named pipe cannot be written without waiting: pass an unnamed one";
 	if (S_ISREG(st.st_mode) && !is_local(fd))
 		return "the file's system is not one that the daemon writes to: pass a pipe";
 	return NULL;
@@ -85,24 +94,17 @@ static void set_unlisted(struct transfer *t)
 }
 
 /*
- * A pipe's own O_NONBLOCK is the client's too, so it is left alone where the
- * kernel can be asked for one write that does not wait (named pipes: cannot).
+ * One write that does not wait, whatever the pipe's O_NONBLOCK says: that one is the
+ * client's too, who can clear it at any time.  Named pipes cannot be asked for it,
+ * and others not after a splice into them: EOPNOTSUPP then ends the transfer.
  */
 static ssize_t write_once(struct transfer *t, const char *data, size_t size)
 {
 	struct iovec iov = {.iov_base = (void *)data, .iov_len = size};
-	ssize_t n;
 
 	if (t->regular)
 		return write(t->src.fd, data, size);
-	if (!t->no_nowait) {
-		n = pwritev2(t->src.fd, &iov, 1, -1, RWF_NOWAIT);
-		if (n >= 0 || errno != EOPNOTSUPP)
-			return n;
-		t->no_nowait = true;
-		fcntl(t->src.fd, F_SETFL, fcntl(t->src.fd, F_GETFL) | O_NONBLOCK);
-	}
-	return write(t->src.fd, data, size);
+	return pwritev2(t->src.fd, &iov, 1, -1, RWF_NOWAIT);
 }
 
 static void set_full(struct transfer *t, bool full)

@@ -21,7 +21,6 @@ struct transfer {
 	__u64 round; /* of its last step */
 	bool regular;
 	bool full; /* a pipe: waits for EPOLLOUT */
-	bool no_nowait;
 	struct msgq q;
 	__u64 bytes; /* written */
 	int failed;  /* negative errno: nothing more is written */
