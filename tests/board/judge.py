@@ -184,7 +184,7 @@ def disturbs(report, watch):
     keeper = report["observer"]["housekeeping_cpu"]
     end = report["start_ns"] + report["window_ns"]
     edge_end = report["start_ns"] + EDGE_NS
-    problems, ran, rcu_ns, rcu_cpus = [], 0, 0, set()
+    problems, ran, rcu_ns = [], 0, 0
     for line in watch.splitlines():
         m = WATCHED.match(line)
         if not m:
@@ -203,9 +203,9 @@ def disturbs(report, watch):
             continue
         others = _targets(name, text) - {keeper}
         if name == "sched_waking" and text.startswith("comm=rcu_") and t < edge_end:
-            rcu_ns, rcu_cpus = t, others
+            rcu_ns = t
         if t - rcu_ns < 20 * STAMP_NS:
-            others = others - rcu_cpus  # the wake-up's own interrupt
+            continue  # the wake-up and its own interrupt; the scheduler chooses the CPU
         if others:
             problems.append(f"another CPU is disturbed: {line.strip()}")
     return problems, ran
