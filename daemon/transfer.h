@@ -10,8 +10,9 @@
 
 #include "tmigrd.h"
 
-/* What may wait to be written; flight recorder frames are shared and count not. */
-#define TRANSFER_MAX (16u << 20)
+/* What may wait to be written, of each recording; flight recorder frames are shared
+ * and count not. */
+#define TRANSFER_MAX (4u << 20)
 
 struct transfer {
 	struct source src; /* of a pipe */
