@@ -202,7 +202,7 @@ static const char *fill(struct dump *dump, int fd, __u64 last_ns, const char **r
 	struct flight *flight = dump->d->flight;
 	int ret;
 
-	if (fd >= 0 && transfer_open(dump->d, fd, &dump->out, ret_why) < 0)
+	if (fd >= 0 && transfer_open(dump->client, fd, &dump->out, ret_why) < 0)
 		return "BadDescriptor";
 	*ret_why = "the flight recorder is off";
 	if (!flight)

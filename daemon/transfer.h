@@ -30,8 +30,9 @@ struct transfer {
 	void *arg;
 };
 
-/* Takes over @fd, also on failure: -EBADF with *@ret_why, or -ENOMEM. */
-int transfer_open(struct tmigrd *d, int fd, struct transfer **ret, const char **ret_why);
+/* Takes over @fd, which @c passed, also on failure: -EBADF with *@ret_why, or
+ * -ENOMEM. */
+int transfer_open(struct client *c, int fd, struct transfer **ret, const char **ret_why);
 /* Takes over the reference.  @limit: no more than TRANSFER_MAX may wait. */
 int transfer_add(struct transfer *t, struct msg *m, bool limit);
 /* Nothing more comes; @done is called in this round or a later one. */
