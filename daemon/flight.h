@@ -34,4 +34,7 @@ void flight_state(const struct flight *f, struct flight_state *ret);
 int flight_dump(struct flight *f, __u64 last_ns, struct msgq *q, __u64 *ret_start_ns,
 		__u64 *ret_end_ns);
 
+/* methods_flight.c: ends dumps that nobody reads. */
+void dumps_expire(struct tmigrd *d, __u64 now);
+
 #endif

@@ -9,7 +9,10 @@
 #include "methods.h"
 #include "transfer.h"
 
-#define DUMPS_MAX   4
+#define DUMPS_MAX 4
+/* So long a dump may wait for its reader: it holds frames that the recorder has
+ * dropped, and one of the few places. */
+#define STALL_NS    (60 * NS_PER_SEC)
 #define PIECE_BYTES (48u << 10) /* a multiple of 3 */
 
 struct dump {
@@ -19,10 +22,17 @@ struct dump {
 	struct msgq q;
 	struct transfer *out; /* NULL: over the connection */
 	__u64 start_ns, end_ns, bytes;
+	size_t waiting; /* bytes, when it was last seen to move */
+	__u64 moved_ns;
 };
 
 static void free_dump(struct dump *dump)
 {
+	struct dump **p = &dump->d->dumps;
+
+	while (*p != dump)
+		p = &(*p)->next;
+	*p = dump->next;
 	dump->d->n_dumps--;
 	transfer_free(dump->out);
 	msgq_free(&dump->q);
@@ -161,8 +171,29 @@ static struct dump *new_dump(struct client *c)
 	dump->d = c->d;
 	dump->client = c;
 	msgq_init(&dump->q);
+	dump->moved_ns = now_ns();
+	dump->next = dump->d->dumps;
+	dump->d->dumps = dump;
 	dump->d->n_dumps++;
 	return dump;
+}
+
+void dumps_expire(struct tmigrd *d, __u64 now)
+{
+	struct dump *dump, *next;
+
+	for (dump = d->dumps; dump; dump = next) {
+		size_t waiting =
+			dump->out ? dump->out->q.bytes : dump->q.bytes + dump->client->out.bytes;
+
+		next = dump->next;
+		if (waiting != dump->waiting) {
+			dump->waiting = waiting;
+			dump->moved_ns = now;
+		} else if (now >= dump->moved_ns + STALL_NS) {
+			client_cut_off(dump->client, "TooSlow", "nobody reads the dump");
+		}
+	}
 }
 
 /* Fills it; takes over @fd.  NULL, or the error to answer with. */
@@ -171,7 +202,7 @@ static const char *fill(struct dump *dump, int fd, __u64 last_ns, const char **r
 	struct flight *flight = dump->d->flight;
 	int ret;
 
-	if (fd >= 0 && transfer_open(dump->d, fd, &dump->out, ret_why) < 0)
+	if (fd >= 0 && transfer_open(dump->client, fd, &dump->out, ret_why) < 0)
 		return "BadDescriptor";
 	*ret_why = "the flight recorder is off";
 	if (!flight)

@@ -101,7 +101,7 @@ static struct recording *new_recording(struct client *c)
 		return NULL;
 	}
 	rec = calloc(1, sizeof(*rec));
-	if (!rec || fd < 0 || transfer_open(c->d, fd, &rec->out, &why) < 0) {
+	if (!rec || fd < 0 || transfer_open(c, fd, &rec->out, &why) < 0) {
 		free(rec);
 		client_errorf(c, "BadDescriptor", "%s", why);
 		return NULL;

@@ -96,6 +96,7 @@ static void tick(struct tmigrd *d, __u64 now)
 	feeds_run(d, now);
 	drain(d);
 	clients_expire(d, now);
+	dumps_expire(d, now);
 	listen_resume(d);
 	if (getenv("WATCHDOG_USEC"))
 		notify("WATCHDOG=1");

@@ -90,6 +90,7 @@ int marks_add(struct marks *m, __u64 t_ns, const char *text);
 json_t *marks_json(const struct marks *m, __u64 from_ns, __u64 to_ns);
 void marks_free(struct marks *m);
 
+struct dump;
 struct flight;
 struct feed;
 struct window;
@@ -122,6 +123,7 @@ struct tmigrd {
 	__u64 last_window;
 	struct feed *feeds;
 	struct flight *flight;
+	struct dump *dumps; /* under way */
 	unsigned int n_dumps;
 	struct marks marks;
 };

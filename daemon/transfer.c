@@ -29,7 +29,7 @@ static bool is_unnamed(int fd)
 
 /* Not FUSE, not a network's, nor what may lie on top of one (overlayfs): a write
  * there lasts as long as somebody likes. */
-static bool is_local(int fd)
+static bool is_local(int fd, bool in_memory)
 {
 	static const unsigned long local[] = {
 		EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, XFS_SUPER_MAGIC,	F2FS_SUPER_MAGIC,
@@ -39,13 +39,15 @@ static bool is_local(int fd)
 
 	if (fstatfs(fd, &st) < 0)
 		return false;
+	if (!in_memory && (st.f_type == TMPFS_MAGIC || (unsigned long)st.f_type == RAMFS_MAGIC))
+		return false;
 	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++)
 		if ((unsigned long)st.f_type == local[i])
 			return true;
 	return false;
 }
 
-static const char *why_not(int fd, bool *ret_regular)
+static const char *why_not(int fd, bool in_memory, bool *ret_regular)
 {
 	int flags = fcntl(fd, F_GETFL);
 	struct stat st;
@@ -61,7 +63,7 @@ static const char *why_not(int fd, bool *ret_regular)
 		return "the descriptor is neither a pipe nor a regular file";
 	if (S_ISFIFO(st.st_mode) && !is_unnamed(fd))
 		return "a named pipe cannot be written without waiting: pass an unnamed one";
-	if (S_ISREG(st.st_mode) && !is_local(fd))
+	if (S_ISREG(st.st_mode) && !is_local(fd, in_memory))
 		return "the file's system is not one that the daemon writes to: pass a pipe";
 	return NULL;
 }
@@ -194,9 +196,10 @@ bool transfers_run(struct tmigrd *d)
 
 /* ---- life ---- */
 
-int transfer_open(struct tmigrd *d, int fd, struct transfer **ret, const char **ret_why)
+int transfer_open(struct client *c, int fd, struct transfer **ret, const char **ret_why)
 {
 	struct transfer *t = calloc(1, sizeof(*t));
+	struct tmigrd *d = c->d;
 	const char *why = NULL;
 
 	if (!t) {
@@ -206,7 +209,8 @@ int transfer_open(struct tmigrd *d, int fd, struct transfer **ret, const char **
 	t->src = (struct source){.fd = fd, .fn = on_writable};
 	t->d = d;
 	msgq_init(&t->q);
-	why = why_not(fd, &t->regular);
+	/* What is written to tmpfs counts as the daemon's own memory. */
+	why = why_not(fd, c->cred.uid == 0, &t->regular);
 	if (!why && !t->regular && loop_add(&d->loop, &t->src, 0) < 0)
 		why = "the descriptor cannot be waited for";
 	if (why) {

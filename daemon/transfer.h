@@ -10,8 +10,9 @@
 
 #include "tmigrd.h"
 
-/* What may wait to be written; flight recorder frames are shared and count not. */
-#define TRANSFER_MAX (16u << 20)
+/* What may wait to be written, of each recording; flight recorder frames are shared
+ * and count not. */
+#define TRANSFER_MAX (4u << 20)
 
 struct transfer {
 	struct source src; /* of a pipe */
@@ -29,8 +30,9 @@ struct transfer {
 	void *arg;
 };
 
-/* Takes over @fd, also on failure: -EBADF with *@ret_why, or -ENOMEM. */
-int transfer_open(struct tmigrd *d, int fd, struct transfer **ret, const char **ret_why);
+/* Takes over @fd, which @c passed, also on failure: -EBADF with *@ret_why, or
+ * -ENOMEM. */
+int transfer_open(struct client *c, int fd, struct transfer **ret, const char **ret_why);
 /* Takes over the reference.  @limit: no more than TRANSFER_MAX may wait. */
 int transfer_add(struct transfer *t, struct msg *m, bool limit);
 /* Nothing more comes; @done is called in this round or a later one. */

@@ -3,6 +3,7 @@
 """Clients that mean harm: what they pass, and how they go, at the worst moment."""
 
 import fcntl
+import grp
 import os
 import pathlib
 import resource
@@ -112,6 +113,25 @@ def strange(t, d, tmp):
     c.close()
 
 
+def files_in_memory(t):
+    """A tmpfs file's pages count as the daemon's memory: not for everybody."""
+    try:
+        gid = grp.getgrnam('tmigr').gr_gid
+    except KeyError:
+        t.skip('a file in memory, of another than root', 'no group tmigr on this machine')
+        return
+    with daemon.Daemon() as d:
+        wait_for_flight(d)
+        pid = os.fork()
+        if not pid:
+            os.setgroups([])
+            os.setgid(gid)
+            os.setuid(65534)
+            fd = os.memfd_create('x')
+            os._exit(d.client().error('DumpFlight', {}, fds=[fd])[0] != 'BadDescriptor')
+        t.same(os.waitpid(pid, 0)[1], 0, 'a file in memory, of another than root: refused')
+
+
 def together(t, d):
     """Each within its own bound, but all of them too much: marks make answers large."""
     c = d.client()
@@ -152,6 +172,7 @@ def main():
         t.same(d.stop(), 0, 'SIGTERM: exit 0')
         t.ok('ERROR: ' not in d.messages() and 'runtime error' not in d.messages(),
              'no complaint', d.messages().splitlines())
+    files_in_memory(t)
     t.done()
 
 
