@@ -205,7 +205,7 @@ def max_clients(t):
             try:
                 c.call('Status')
                 break
-            except (daemon.Error, daemon.Gone):
+            except (daemon.Error, daemon.Gone, BrokenPipeError):
                 pass
         t.ok(True, 'its place is free again')
         t.same(d.stop(), 0, 'SIGTERM: exit 0')
