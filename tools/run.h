@@ -123,7 +123,7 @@ struct session {
 	const struct run_opts *opts;
 	struct tmigr_topology *topo;
 	struct tmigr_topology *end_topo; /* NULL: as at the start */
-	struct daemon *daemon; /* NULL: the own engine */
+	struct daemon *daemon;		 /* NULL: the own engine */
 	struct remote remote;
 	struct tmigr_engine *engine;
 	struct tmigr_window *window;

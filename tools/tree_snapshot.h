@@ -16,8 +16,8 @@ struct tree_moment; /* one snapshot, made into a hierarchy */
  * -EINVAL: a bad --class.  -EOPNOTSUPP: a kernel without timer migration.
  * Others as tmigr_engine_open().
  */
-int tree_source_open(const struct daemon_opts *daemon, const char *const *classes,
-		     size_t n_classes, struct tree_source **ret, struct tmigr_err *err);
+int tree_source_open(const struct daemon_opts *daemon, const char *const *classes, size_t n_classes,
+		     struct tree_source **ret, struct tmigr_err *err);
 void tree_source_close(struct tree_source *s);
 
 /* Owned by the caller (tree_moment_free); must not outlive the source. */

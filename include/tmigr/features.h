@@ -27,9 +27,9 @@ enum tmigr_tp {
 	TMIGR_TP_CONNECT_CPU_PARENT,
 	TMIGR_TP_CONNECT_CHILD_PARENT,
 	TMIGR_TP_GROUP_SET,
-	TMIGR_TP_CPU_ONLINE,	  /* up to v6.18 */
+	TMIGR_TP_CPU_ONLINE, /* up to v6.18 */
 	TMIGR_TP_CPU_OFFLINE,
-	TMIGR_TP_CPU_AVAILABLE,	  /* since v6.19, and some stable series */
+	TMIGR_TP_CPU_AVAILABLE, /* since v6.19, and some stable series */
 	TMIGR_TP_CPU_UNAVAILABLE,
 	TMIGR_TP_CPUHP_ENTER,
 	TMIGR_TP_CPUHP_EXIT,
@@ -37,14 +37,14 @@ enum tmigr_tp {
 };
 
 struct tmigr_features {
-	bool btf;		 /* kernel BTF readable */
+	bool btf; /* kernel BTF readable */
 	/* Per tracepoint: -1 not in this kernel, or without the struct argument
 	 * that is expected of it; else 0.  For those with a struct argument
 	 * (tmigr_cpu or tmigr_group): its position among the raw arguments (the
 	 * connect events' moved in v7.2). */
 	int tp_arg[TMIGR_TPS];
-	bool tmigr;		 /* the events that the model needs are there */
-	bool ksym_tmigr_cpu;	 /* address in /proc/kallsyms, type in BTF */
+	bool tmigr;	     /* the events that the model needs are there */
+	bool ksym_tmigr_cpu; /* address in /proc/kallsyms, type in BTF */
 	bool ksym_runqueues;
 };
 
@@ -63,10 +63,10 @@ int tmigr_features_probe(const char *btf_path, const char *kallsyms_path,
 enum tmigr_check_state { TMIGR_CHECK_OK, TMIGR_CHECK_NOTE, TMIGR_CHECK_FAIL };
 
 struct tmigr_check {
-	const char *name;	    /* "tmigr-tracepoints": stable, for scripts */
+	const char *name; /* "tmigr-tracepoints": stable, for scripts */
 	enum tmigr_check_state state;
-	char text[256];		    /* what was found */
-	char remedy[256];	    /* what to do; "" when nothing */
+	char text[256];	  /* what was found */
+	char remedy[256]; /* what to do; "" when nothing */
 };
 
 /* Runs all checks against the running kernel and user.  *@ret_checks owned by

@@ -36,10 +36,10 @@ enum tmigr_regime {
 
 /* A maximal interval of one root with the same regime and holder. */
 struct tmigr_segment {
-	unsigned int root;  /* index into tmigr_result.roots */
+	unsigned int root; /* index into tmigr_result.roots */
 	enum tmigr_regime regime;
-	int cpu;	    /* the holder under TMIGR_HELD, else -1 */
-	__u64 start_ns;	    /* CLOCK_MONOTONIC */
+	int cpu;	/* the holder under TMIGR_HELD, else -1 */
+	__u64 start_ns; /* CLOCK_MONOTONIC */
 	__u64 end_ns;
 };
 
@@ -73,8 +73,7 @@ int tmigr_model_clone(const struct tmigr_model *m, struct tmigr_model **ret);
  * kernel-event types) in the order they were recorded.  0, -ENOMEM, or -EINVAL
  * for a record that no source can make (unknown type).
  */
-int tmigr_model_feed(struct tmigr_model *m, const struct tmigr_rec *recs,
-		     size_t n);
+int tmigr_model_feed(struct tmigr_model *m, const struct tmigr_rec *recs, size_t n);
 
 /*
  * The caller will feed no further record with t_ns < @watermark_ns.  Records
@@ -110,7 +109,7 @@ struct tmigr_cpu_figures {
 struct tmigr_holder {
 	unsigned int cpu;
 	__u64 held_ns;
-	__u64 holdings;	      /* maximal intervals of uninterrupted holding */
+	__u64 holdings; /* maximal intervals of uninterrupted holding */
 	__u64 longest_ns;
 	__u64 slot_ns[TMIGR_SLOTS]; /* what the CPU was in while it held */
 	/* Part of held_ns in which a CPU of a lower class under the same root
@@ -120,9 +119,9 @@ struct tmigr_holder {
 };
 
 struct tmigr_root_figures {
-	unsigned int group;   /* index into tmigr_hierarchy.groups */
+	unsigned int group; /* index into tmigr_hierarchy.groups */
 	__u64 regime_ns[TMIGR_REGIMES];
-	size_t n_holders;     /* CPUs that held at all, ascending */
+	size_t n_holders; /* CPUs that held at all, ascending */
 	struct tmigr_holder *holders;
 };
 
@@ -139,18 +138,18 @@ struct tmigr_remote {
 
 struct tmigr_result {
 	__u64 start_ns, end_ns;
-	size_t n_cpus;	      /* as in the topology */
+	size_t n_cpus; /* as in the topology */
 	struct tmigr_cpu_figures *cpus;
 	/* By the lowest CPU below them; roots that appear after the first
 	 * CLEAN inside the window follow at the end. */
 	size_t n_roots;
 	struct tmigr_root_figures *roots;
-	size_t n_remote;      /* ascending by (executor, target) */
+	size_t n_remote; /* ascending by (executor, target) */
 	struct tmigr_remote *remote;
-	__u64 lost_records;   /* sum of LOST */
-	__u64 lost_updates;   /* by seq distance */
-	__u64 late_updates;   /* arrived too late to be used (counted lost) */
-	__u64 records;	      /* kernel events processed inside the window */
+	__u64 lost_records; /* sum of LOST */
+	__u64 lost_updates; /* by seq distance */
+	__u64 late_updates; /* arrived too late to be used (counted lost) */
+	__u64 records;	    /* kernel events processed inside the window */
 };
 
 const struct tmigr_result *tmigr_model_result(const struct tmigr_model *m);
@@ -158,47 +157,46 @@ const struct tmigr_result *tmigr_model_result(const struct tmigr_model *m);
 /* ---- the hierarchy at the model's present; for tree and top ---- */
 
 struct tmigr_group_view {
-	char name[24];	  /* "GRP0:1": level, number by lowest CPU */
-	int parent;	  /* index, or -1: a root */
+	char name[24]; /* "GRP0:1": level, number by lowest CPU */
+	int parent;    /* index, or -1: a root */
 	unsigned int level;
-	__u8 mask;	  /* in the parent */
-	int node;	  /* NUMA, -1 across nodes */
-	bool known;	  /* word is valid */
+	__u8 mask;  /* in the parent */
+	int node;   /* NUMA, -1 across nodes */
+	bool known; /* word is valid */
 	__u32 word;
-	size_t n_cpus;	  /* below it, all levels */
+	size_t n_cpus; /* below it, all levels */
 };
 
 struct tmigr_cpu_view {
 	unsigned int cpu;
-	int group;	  /* level-0 group index; -1 not in the hierarchy or not
-			   * learnt yet */
+	int group; /* level-0 group index; -1 not in the hierarchy or not
+		    * learnt yet */
 	__u8 mask;
-	bool learnt;	  /* its place is known */
+	bool learnt; /* its place is known */
 	bool available;
-	int active;	  /* tmigr-active: 1, 0, or -1 unknown */
-	unsigned int slot;    /* what it is in */
-	__u64 wakeup_ns;  /* duty; TMIGR_KTIME_MAX none */
+	int active;	   /* tmigr-active: 1, 0, or -1 unknown */
+	unsigned int slot; /* what it is in */
+	__u64 wakeup_ns;   /* duty; TMIGR_KTIME_MAX none */
 	bool wakeup_known;
 };
 
 struct tmigr_root_view {
 	unsigned int group;
 	enum tmigr_regime regime;
-	int cpu;	  /* holder, or -1 */
+	int cpu; /* holder, or -1 */
 };
 
 struct tmigr_hierarchy {
-	size_t n_groups;  /* by level from the top, then by lowest CPU */
+	size_t n_groups; /* by level from the top, then by lowest CPU */
 	struct tmigr_group_view *groups;
-	size_t n_cpus;	  /* as in the topology */
+	size_t n_cpus; /* as in the topology */
 	struct tmigr_cpu_view *cpus;
 	size_t n_roots;
 	struct tmigr_root_view *roots;
 };
 
 /* A copy, owned by the caller (tmigr_hierarchy_free).  0 or -ENOMEM. */
-int tmigr_model_hierarchy(const struct tmigr_model *m,
-			  struct tmigr_hierarchy **ret);
+int tmigr_model_hierarchy(const struct tmigr_model *m, struct tmigr_hierarchy **ret);
 void tmigr_hierarchy_free(struct tmigr_hierarchy *h);
 
 #endif

@@ -84,9 +84,9 @@ enum tmigr_rec_type {
 };
 
 /* flags */
-#define TMIGR_RF_IDLE_TASK 0x01
+#define TMIGR_RF_IDLE_TASK  0x01
 #define TMIGR_RF_TMIGR_IDLE 0x02
-#define TMIGR_RF_AVAILABLE 0x04
+#define TMIGR_RF_AVAILABLE  0x04
 
 /* SNAP_IDLE.a */
 #define TMIGR_STATE_RUNNING ((__u64)-1)
@@ -96,12 +96,12 @@ enum tmigr_rec_type {
 #define TMIGR_KTIME_MAX 0x7fffffffffffffffULL
 
 struct tmigr_rec {
-	__u64 t_ns;	/* CLOCK_MONOTONIC */
-	__u32 cpu;	/* see above */
-	__u8 type;	/* enum tmigr_rec_type */
-	__u8 flags;	/* TMIGR_RF_* */
-	__u8 level;	/* level of a group */
-	__u8 mask;	/* one-hot mask of a child in its parent */
+	__u64 t_ns; /* CLOCK_MONOTONIC */
+	__u32 cpu;  /* see above */
+	__u8 type;  /* enum tmigr_rec_type */
+	__u8 flags; /* TMIGR_RF_* */
+	__u8 level; /* level of a group */
+	__u8 mask;  /* one-hot mask of a child in its parent */
 	__u64 a;
 	__u64 b;
 };

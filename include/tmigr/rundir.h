@@ -26,8 +26,8 @@ struct tmigr_rundir;
  * unless @force, which replaces the files of an earlier run and touches no
  * others; -EACCES, -ENOSPC ... from the system.  @run is the first run.json.
  */
-int tmigr_rundir_create(const char *path, bool force, const json_t *run,
-			struct tmigr_rundir **ret, struct tmigr_err *err);
+int tmigr_rundir_create(const char *path, bool force, const json_t *run, struct tmigr_rundir **ret,
+			struct tmigr_err *err);
 
 /* Path of a file inside (owned by the caller, free), for the recording and the
  * command's output; the name gets its temporary suffix until finish. */
@@ -45,8 +45,8 @@ void tmigr_rundir_segment(void *d, const struct tmigr_segment *seg);
  * renames everything into place.  On error nothing half-written stays under a
  * final name, and run.json says "interrupted".
  */
-int tmigr_rundir_finish(struct tmigr_rundir *d, const json_t *run,
-			const json_t *report, struct tmigr_err *err);
+int tmigr_rundir_finish(struct tmigr_rundir *d, const json_t *run, const json_t *report,
+			struct tmigr_err *err);
 /*
  * Instead of finish and close, for a run that never began: takes away what it
  * wrote and the folders that it made, and frees.  NULL is fine.

@@ -20,24 +20,24 @@
 
 /* One idle state of one CPU: .../cpuN/cpuidle/stateK/ */
 struct tmigr_idle_state {
-	char name[32];	       /* "WFI", "cpu-sleep"; kernel: 16 bytes */
+	char name[32];		   /* "WFI", "cpu-sleep"; kernel: 16 bytes */
 	unsigned int latency_us;   /* exit latency */
 	unsigned int residency_us; /* target residency */
 	bool disabled;
 };
 
 struct tmigr_topo_cpu {
-	unsigned int cpu;      /* kernel's CPU number; numbering may be sparse */
+	unsigned int cpu; /* kernel's CPU number; numbering may be sparse */
 	bool online;
-	bool isolated;	       /* in .../cpu/isolated */
+	bool isolated; /* in .../cpu/isolated */
 	bool nohz_full;
-	unsigned int capacity; /* cpu_capacity; where the file is absent (offline),
-				* that of CPUs of its kind, else 1024 */
-	bool class_guessed;    /* that 1024 where others have a capacity, and no --class */
-	int node;	       /* NUMA node, -1 unknown */
-	int cluster;	       /* topology/cluster_id, -1 unknown */
-	unsigned int class_idx;    /* index into classes[] */
-	unsigned int n_states; /* 0: no cpuidle driver for this CPU */
+	unsigned int capacity;	/* cpu_capacity; where the file is absent (offline),
+				 * that of CPUs of its kind, else 1024 */
+	bool class_guessed;	/* that 1024 where others have a capacity, and no --class */
+	int node;		/* NUMA node, -1 unknown */
+	int cluster;		/* topology/cluster_id, -1 unknown */
+	unsigned int class_idx; /* index into classes[] */
+	unsigned int n_states;	/* 0: no cpuidle driver for this CPU */
 	struct tmigr_idle_state states[TMIGR_STATES];
 };
 
@@ -50,7 +50,7 @@ struct tmigr_class {
 };
 
 struct tmigr_topology {
-	size_t n_cpus;		     /* present CPUs, ascending by number */
+	size_t n_cpus; /* present CPUs, ascending by number */
 	struct tmigr_topo_cpu *cpus;
 	size_t n_classes;	     /* at least 1 */
 	struct tmigr_class *classes; /* ascending by tmigr_class_rank() */
@@ -67,9 +67,8 @@ struct tmigr_topology {
  * -EINVAL: an override is malformed, names a CPU that does not exist, or a CPU
  * twice.  -ENODATA: sysfs has no CPU list there.
  */
-int tmigr_topology_read(const char *root, const char *const *overrides,
-			size_t n_overrides, struct tmigr_topology **ret,
-			struct tmigr_err *err);
+int tmigr_topology_read(const char *root, const char *const *overrides, size_t n_overrides,
+			struct tmigr_topology **ret, struct tmigr_err *err);
 void tmigr_topology_free(struct tmigr_topology *topo);
 
 /*
@@ -110,8 +109,8 @@ int tmigr_topology_from_json(const json_t *json, struct tmigr_topology **ret,
  * else, on numbers above TMIGR_CPU_MAX, and on a range that runs backwards.
  */
 #define TMIGR_CPU_MAX 65535
-int tmigr_cpulist_parse(const char *text, unsigned int **ret_cpus,
-			size_t *ret_n, struct tmigr_err *err);
+int tmigr_cpulist_parse(const char *text, unsigned int **ret_cpus, size_t *ret_n,
+			struct tmigr_err *err);
 /* The reverse, into a string owned by the caller (free); NULL: no memory.
  * @cpus ascending. */
 char *tmigr_cpulist_format(const unsigned int *cpus, size_t n);
