@@ -132,3 +132,20 @@ void sysfs_tree_4_4(const struct sysfs_tree *m)
 			sysfs_tree_state(m, cpu, 2, "cluster-sleep", 2000, 4000, 1);
 	}
 }
+
+int sysfs_tree_setup(void **state)
+{
+	struct sysfs_tree *m = calloc(1, sizeof(*m));
+
+	assert_non_null(m);
+	sysfs_tree_new(m);
+	*state = m;
+	return 0;
+}
+
+int sysfs_tree_teardown(void **state)
+{
+	sysfs_tree_remove(*state);
+	free(*state);
+	return 0;
+}

@@ -34,4 +34,8 @@ void sysfs_tree_state(const struct sysfs_tree *m, unsigned int cpu, unsigned int
  * own; two states and three. */
 void sysfs_tree_4_4(const struct sysfs_tree *m);
 
+/* For cmocka: *state is an empty tree, gone after the test. */
+int sysfs_tree_setup(void **state);
+int sysfs_tree_teardown(void **state);
+
 #endif

@@ -17,23 +17,6 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static int setup(void **state)
-{
-	struct sysfs_tree *m = calloc(1, sizeof(*m));
-
-	assert_non_null(m);
-	sysfs_tree_new(m);
-	*state = m;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	sysfs_tree_remove(*state);
-	free(*state);
-	return 0;
-}
-
 static struct tmigr_topology *read_with(const struct sysfs_tree *m, const char *const *overrides,
 					size_t n)
 {
@@ -641,7 +624,7 @@ static void this_machine(void **state)
 	tmigr_topology_free(NULL);
 }
 
-#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, sysfs_tree_setup, sysfs_tree_teardown)
 
 int main(void)
 {

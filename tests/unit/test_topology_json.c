@@ -16,23 +16,6 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static int setup(void **state)
-{
-	struct sysfs_tree *m = calloc(1, sizeof(*m));
-
-	assert_non_null(m);
-	sysfs_tree_new(m);
-	*state = m;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	sysfs_tree_remove(*state);
-	free(*state);
-	return 0;
-}
-
 static struct tmigr_topology *read_machine(const struct sysfs_tree *m)
 {
 	struct tmigr_topology *topo = NULL;
@@ -206,7 +189,7 @@ static void incomplete(void **state)
 	tmigr_topology_free(topo);
 }
 
-#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, sysfs_tree_setup, sysfs_tree_teardown)
 
 int main(void)
 {
