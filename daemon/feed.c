@@ -6,6 +6,7 @@
 
 #include "methods.h"
 #include "windows.h"
+#include "tmigr/info.h"
 
 struct subscriber {
 	struct subscriber *next, **link;
@@ -131,7 +132,7 @@ static void sample(struct tmigrd *d, struct feed *f)
 	}
 	send_all(f, sample_msg(d, f, last));
 	tmigr_window_free(last);
-	time_text(f->start_time, sizeof(f->start_time));
+	tmigr_info_time(f->start_time, sizeof(f->start_time));
 }
 
 /* Half a drain before its time counts as due: the next drain would be later
@@ -175,7 +176,7 @@ static struct feed *new_feed(struct tmigrd *d, __u64 period_ns, struct tmigr_err
 		free(f);
 		return NULL;
 	}
-	time_text(f->start_time, sizeof(f->start_time));
+	tmigr_info_time(f->start_time, sizeof(f->start_time));
 	f->period_ns = period_ns;
 	f->next_ns = now_ns() + period_ns;
 	f->next = d->feeds;

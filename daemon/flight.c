@@ -7,6 +7,7 @@
 
 #include "tmigr/recording.h"
 #include "windows.h"
+#include "tmigr/info.h"
 
 /* A key for every so much of the limits: what a dump may have too much, and what
  * goes at once. */
@@ -75,7 +76,7 @@ static json_t *meta_json(struct tmigrd *d, __u64 start_ns)
 	json_t *info = json_copy(d->info);
 	char text[40];
 
-	time_text(text, sizeof(text));
+	tmigr_info_time(text, sizeof(text));
 	if (info)
 		json_object_set_new(info, "start_time", json_string(text));
 	return json_pack("{so sI so}", "topology", tmigr_topology_to_json(d->topo), "start_ns",

@@ -44,7 +44,7 @@ static int prepare(struct tmigrd *d, struct tmigr_err *err)
 	if (ret < 0)
 		return ret;
 	d->start_ns = tmigr_window_start_ns(d->base);
-	time_text(d->start_time, sizeof(d->start_time));
+	tmigr_info_time(d->start_time, sizeof(d->start_time));
 	ret = flight_new(d);
 	return ret < 0 ? tmigr_fail(err, ret, "no flight recorder: %s", strerror(-ret)) : 0;
 }

@@ -4,21 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "methods.h"
 #include "record.h"
 #include "tmigr/report.h"
-
-void time_text(char *text, size_t size)
-{
-	time_t t = time(NULL);
-	struct tm tm;
-
-	*text = '\0';
-	if (gmtime_r(&t, &tm))
-		strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
-}
+#include "tmigr/info.h"
 
 json_t *window_info(struct tmigrd *d, const char *start_time, __u64 from_ns, __u64 to_ns)
 {
@@ -85,7 +75,7 @@ struct window *window_open(struct client *c, const struct tmigr_window_opts *opt
 		client_errorf(c, "EngineFailed", "%s", *err.text ? err.text : "out of memory");
 		return NULL;
 	}
-	time_text(w->start_time, sizeof(w->start_time));
+	tmigr_info_time(w->start_time, sizeof(w->start_time));
 	w->id = ++d->last_window;
 	w->owner = c;
 	w->next = d->windows;

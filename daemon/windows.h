@@ -28,8 +28,6 @@ void window_free(struct tmigrd *d, struct window *w);
 int window_close(struct tmigrd *d, struct window *w, json_t **ret_report, json_t **ret_info,
 		 struct tmigr_err *err);
 
-/* "2026-11-30T10:40:00Z" of now. */
-void time_text(char *text, size_t size);
 /* What reports of [from, to) say of themselves. NULL: no memory. */
 json_t *window_info(struct tmigrd *d, const char *start_time, __u64 from_ns, __u64 to_ns);
 /* Report of a closed window; NULL: no memory. */

@@ -73,25 +73,25 @@ static json_t *kernel_json(void)
 			 u.machine);
 }
 
-static json_t *time_json(void)
+void tmigr_info_time(char *text, size_t size)
 {
-	char text[40] = "";
-	struct tm tm;
 	time_t t = time(NULL);
+	struct tm tm;
 
+	*text = '\0';
 	if (gmtime_r(&t, &tm))
-		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return json_string(text);
+		strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
 json_t *tmigr_info(const char *tool, char *const *command, bool has_tmigr)
 {
-	char model[260], host[260];
+	char model[260], host[260], start[TMIGR_INFO_TIME_MAX];
 
+	tmigr_info_time(start, sizeof(start));
 	machine_model(model, sizeof(model));
 	read_line("/proc/sys/kernel/hostname", host, sizeof(host));
 	return json_pack("{ss so so so so so}", "tool", tool, "kernel", kernel_json(), "machine",
 			 json_pack("{so so}", "model", text_json(model), "host", text_json(host)),
-			 "command", command_json(command), "start_time", time_json(),
+			 "command", command_json(command), "start_time", json_string(start),
 			 "timer_migration_hierarchy", json_boolean(has_tmigr));
 }

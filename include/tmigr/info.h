@@ -4,6 +4,7 @@
 #define TMIGR_INFO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <jansson.h>
 
@@ -12,5 +13,9 @@
  * "timer_migration_hierarchy".  New reference, NULL: no memory.
  */
 json_t *tmigr_info(const char *tool, char *const *command, bool has_tmigr);
+
+/* The time of day, ISO 8601 in UTC, as in "start_time"; "" where there is none. */
+#define TMIGR_INFO_TIME_MAX 40
+void tmigr_info_time(char *text, size_t size);
 
 #endif
