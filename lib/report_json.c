@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The report object as text: a line per member, a line per array element. */
 #include <errno.h>
+#include <string.h>
 
 #include "tmigr/report.h"
 
-/* Shares are the only reals; 9 digits say all that they mean. */
-#define FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9))
+/* 9 digits say all that a share means; of a metric 15 are all that were printed. */
+#define FLAGS_OF(digits) (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits))
+#define FLAGS		 FLAGS_OF(9)
+#define METRIC_FLAGS	 FLAGS_OF(15)
 
-static int put_array(const json_t *array, FILE *out)
+static int put_array(const json_t *array, size_t flags, FILE *out)
 {
 	const json_t *e;
 	size_t i;
@@ -15,7 +18,7 @@ static int put_array(const json_t *array, FILE *out)
 	fputs("[", out);
 	json_array_foreach (array, i, e) {
 		fputs(i ? ",\n  " : "\n  ", out);
-		if (json_dumpf(e, out, FLAGS) < 0)
+		if (json_dumpf(e, out, flags) < 0)
 			return -1;
 	}
 	fputs(i ? "\n ]" : "]", out);
@@ -42,7 +45,7 @@ int tmigr_report_json(const json_t *report, FILE *out)
 			ret = -1;
 		fputs(": ", out);
 		if (of_objects(v))
-			ret |= put_array(v, out);
+			ret |= put_array(v, strcmp(key, "metrics") ? FLAGS : METRIC_FLAGS, out);
 		else
 			ret |= json_dumpf(v, out, FLAGS);
 		json_decref(name);
