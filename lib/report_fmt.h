@@ -44,6 +44,9 @@ const json_t *tmigr_rep_cpu(const json_t *report, __u64 cpu);
 /* Its class name; "?" when the report does not have the CPU. */
 const char *tmigr_rep_class(const json_t *report, __u64 cpu);
 
+/* Is this class, of a report's classes[], the highest, or level with it? */
+bool tmigr_rep_is_big(const json_t *classes, const char *name);
+
 /* ---- tables ---- */
 struct tmigr_table;
 
