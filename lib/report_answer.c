@@ -55,7 +55,7 @@ static unsigned int rank_of(const json_t *classes, size_t i)
 				tmigr_rep_str(c, "name"), same);
 }
 
-static bool is_big(const json_t *classes, const char *name)
+bool tmigr_rep_is_big(const json_t *classes, const char *name)
 {
 	size_t n = json_array_size(classes);
 
@@ -74,7 +74,7 @@ static size_t classes_of(const json_t *classes, const json_t *root)
 	json_array_foreach (json_object_get(root, "classes"), i, c) {
 		if (!tmigr_rep_u64(c, "n_cpus") && !tmigr_rep_u64(c, "held_ns"))
 			continue;
-		if (!is_big(classes, tmigr_rep_str(c, "name")))
+		if (!tmigr_rep_is_big(classes, tmigr_rep_str(c, "name")))
 			n++;
 		else
 			n_big = 1;
@@ -95,7 +95,7 @@ struct tmigr_spanning tmigr_report_spanning(const json_t *report)
 		s.window_ns += tmigr_rep_u64(report, "window_ns");
 		s.unknown_ns += tmigr_rep_u64(root, "unknown_ns");
 		json_array_foreach (json_object_get(root, "classes"), k, c) {
-			if (!is_big(classes, tmigr_rep_str(c, "name")))
+			if (!tmigr_rep_is_big(classes, tmigr_rep_str(c, "name")))
 				continue;
 			s.big_ns += tmigr_rep_u64(c, "held_ns");
 			s.avoidable_ns += tmigr_rep_u64(c, "avoidable_ns");
