@@ -77,7 +77,7 @@ is "two metrics of one name" "$(m 'Time: 1\n' hackbench 'hackbench_time=Time: ([
 note: metric hackbench_time: the name is taken by another --metric"
 
 for bad in 't=v [0-9]+' 't=v ([0-9]' '=v ([0-9])' 'a b=([0-9])' 'nothing' '' 't=' \
-	"$(printf 'a\nb')=([0-9])" 'a,b=(.)' 'a"b=(.)' "$(printf 'x%.0s' {1..70})=(.)"; do
+	"$(printf 'a\tb')=([0-9])" 'a,b=(.)' 'a"b=(.)' "$(printf 'x%.0s' {1..70})=(.)"; do
 	printf x | "$values" "$bad" >"$TMP/out" 2>"$TMP/err"
 	is "refused: ${bad:0:20}" "$? $(wc -l <"$TMP/err")" "2 1"
 done
