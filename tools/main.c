@@ -47,14 +47,17 @@ static void complain(const char *verb, const char *hint, const char *fmt, va_lis
  */
 static void complain(const char *verb, const char *hint, const char *fmt, va_list ap)
 {
-	char text[1024], *p;
+	char *text, *p;
 
-	vsnprintf(text, sizeof(text), fmt, ap);
-	for (p = text; *p; p++)
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	for (p = text; p && *p; p++)
 		if (iscntrl((unsigned char)*p))
 			*p = '?';
 	fflush(stdout);
-	fprintf(stderr, "tmigr%s%s: %s%s\n", verb ? " " : "", verb ? verb : "", text, hint);
+	fprintf(stderr, "tmigr%s%s: %s%s\n", verb ? " " : "", verb ? verb : "",
+		text ? text : "out of memory", hint);
+	free(text);
 }
 
 int tool_error(const char *verb, const char *fmt, ...)
