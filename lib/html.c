@@ -32,7 +32,8 @@ static size_t count_readable(const struct tmigr_runset *set)
 	return n;
 }
 
-static void put_title(const struct tmigr_html *h)
+/* The window's title names the machine too, to tell one page from another. */
+static void put_title(const struct tmigr_html *h, bool in_head)
 {
 	const struct tmigr_runset *set = h->in->set;
 	const json_t *machine = json_object_get(set->runs[0].report, "machine");
@@ -41,7 +42,7 @@ static void put_title(const struct tmigr_html *h)
 	fputs("Timer migration and idle states", h->out);
 	if (set->n_runs > 1)
 		fprintf(h->out, ", %zu runs", set->n_runs);
-	if (set->n_runs == 1 && *model) {
+	if (in_head && set->n_runs == 1 && *model) {
 		fputs(": ", h->out);
 		tmigr_html_text(h->out, model);
 	}
@@ -142,13 +143,13 @@ static void put_top(struct tmigr_html *h, bool one)
 	      "style-src "
 	      "'unsafe-inline'\">\n<title>",
 	      h->out);
-	put_title(h);
+	put_title(h, true);
 	fputs("</title>\n", h->out);
 	tmigr_html_style(h);
 	fputs("</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the answer</a>\n", h->out);
 	fputs(patterns, h->out);
 	fputs("<header class=\"page\">\n<h1>", h->out);
-	put_title(h);
+	put_title(h, false);
 	fputs("</h1>\n", h->out);
 	put_nav(h, one);
 	fputs("</header>\n<main id=\"main\">\n", h->out);

@@ -94,16 +94,63 @@ static void put_note(void *arg, const char *text)
 	fputs("</p>\n", out);
 }
 
+/* In percent, as the answer's sentence has it. */
+static void put_verdict(FILE *out, const json_t *share)
+{
+	double pct = 100 * json_number_value(share);
+
+	if (!json_is_number(share))
+		fputs("no answer", out);
+	else if (pct > 0 && pct < 0.05)
+		fputs("&lt;0.1&nbsp;%", out);
+	else
+		fprintf(out, "%.*f&nbsp;%%", pct > 0 ? 1 : 0, pct);
+}
+
+/* The sentence on remote expiries, in which the text breaks the line. */
+static void put_remote_line(struct tmigr_html *h)
+{
+	char *line = NULL, *rest;
+	size_t size = 0;
+	FILE *mem = open_memstream(&line, &size);
+
+	if (!mem)
+		return;
+	tmigr_text_remote_line(h->report, mem);
+	if (fclose(mem) == 0 && *line) {
+		fputs("<br><span class=\"dim\">", h->out);
+		for (rest = line; *rest; rest += strspn(rest, "\n ")) {
+			size_t len = strcspn(rest, "\n");
+
+			if (rest > line)
+				putc(' ', h->out);
+			if (rest[len])
+				rest[len++] = '\0';
+			tmigr_html_text(h->out, rest);
+			rest += len;
+		}
+		fputs(".</span>", h->out);
+	}
+	free(line);
+}
+
 int tmigr_html_answer(struct tmigr_html *h)
 {
 	const json_t *answer = json_object_get(h->report, "answer");
 	const json_t *holds = json_object_get(answer, "big_holds");
-	const char *word = json_is_true(holds) ? "Yes" : json_is_false(holds) ? "No" : "Open";
+	const json_t *share = json_object_get(answer, "big_share");
 	const char *css = json_is_true(holds) ? "yes" : json_is_false(holds) ? "no" : "open";
 
 	tmigr_html_heading(h, "answer", "Does a big CPU hold the global timer migrator?");
-	fprintf(h->out, "<div class=\"answer %s\"><div class=\"verdict\">%s</div><p>", css, word);
+	fprintf(h->out, "<div class=\"answer %s\"><div class=\"verdict\">", css);
+	if (json_is_number(share))
+		fprintf(h->out, "<b data-k=\"big_share\" data-v=\"%.17g\">",
+			json_number_value(share));
+	put_verdict(h->out, share);
+	fputs(json_is_number(share) ? "</b><span>of the window</span></div><p>" : "</div><p>",
+	      h->out);
 	tmigr_html_text(h->out, tmigr_rep_str(answer, "text"));
+	put_remote_line(h);
 	fputs("</p></div>\n", h->out);
 	put_tiles(h);
 	if (h->run->left_out) {

@@ -204,7 +204,7 @@ static unsigned int count_rows(const struct tree *t)
 	}
 	json_array_foreach (t->cpus, k, place)
 		outside += !json_is_string(json_object_get(place, "group"));
-	return rows + (unsigned int)((outside + CELLS - 1) / CELLS) + 1;
+	return rows + (unsigned int)((outside + CELLS - 1) / CELLS);
 }
 
 static void put_desc(const struct tree *t)

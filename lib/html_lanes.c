@@ -2,7 +2,7 @@
 /*
  * Lanes of the timeline as step areas: each colour is one path, drawn from the top of
  * the stack to its bottom, each over the last.  Heights are counted in half pixels; what
- * occurs in a column shows at least one pixel high, where there is room.
+ * occurs in a column at all shows, at least half a pixel high (a holder: one pixel).
  */
 #include "html_priv.h"
 
@@ -102,7 +102,7 @@ static int lane_new(struct lane *l, const struct tmigr_html *h, const struct tmi
 			   .n_columns = v->n_columns,
 			   .n_layers = n_layers,
 			   .units = half_height,
-			   .least = half_height >= 16 ? 2 : 1,
+			   .least = 1,
 			   .bottom = 2 * y + half_height};
 	l->heights = calloc(n_layers * v->n_columns + 1, sizeof(*l->heights));
 	return l->heights ? 0 : -ENOMEM;
@@ -126,6 +126,7 @@ int tmigr_html_root_lane(struct tmigr_html *h, const struct tmigr_view *v, size_
 	__u64 *ordered = calloc(t->n_parts + 1, sizeof(*ordered));
 	int ret = lane_new(&l, h, v, t->n_parts, y, 2 * height);
 
+	l.least = 2;
 	if (ret < 0 || !ordered || !css) {
 		free(css);
 		free(ordered);
@@ -160,8 +161,8 @@ struct tmigr_html_rows tmigr_html_rows(const struct tmigr_timeline *t)
 	if (t->n_lanes <= 24)
 		return (struct tmigr_html_rows){52, 14, 3, 21};
 	if (t->n_lanes <= 72)
-		return (struct tmigr_html_rows){52, 9, 2, 14};
-	return (struct tmigr_html_rows){52, 3, 1, 5};
+		return (struct tmigr_html_rows){52, 10, 2, 14};
+	return (struct tmigr_html_rows){52, 3, 1, 4};
 }
 
 /* Name of slot @slot on the lane's first CPU. */
@@ -230,9 +231,9 @@ int tmigr_html_cpu_lane(struct tmigr_html *h, const struct tmigr_view *v, size_t
 	struct tmigr_html_rows r = tmigr_html_rows(h->timeline);
 	int ret;
 
-	if (r.pitch > 5)
+	if (r.pitch > 4)
 		fprintf(h->out, "<rect class=\"back\" y=\"%u\" width=\"%zu\" height=\"%u\"/>",
 			y + r.lane + 1, v->n_columns, r.held);
 	ret = put_slots(h, v, lane, y, r.lane);
-	return ret < 0 ? ret : put_held(h, v, lane, y + r.lane + (r.pitch > 5), r.held);
+	return ret < 0 ? ret : put_held(h, v, lane, y + r.lane + (r.pitch > 4 ? 1 : 0), r.held);
 }

@@ -80,7 +80,7 @@ int tmigr_html_runs(struct tmigr_html *h)
 		fputs("</p>\n", h->out);
 	}
 	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Runs\"><table>"
-	      "<caption>All runs, nothing left out silently</caption>\n<thead><tr><th "
+	      "<caption><span>All runs, nothing left out silently</span></caption>\n<thead><tr><th "
 	      "scope=\"col\">label</th><th scope=\"col\" class=\"n\">run</th><th scope=\"col\" "
 	      "class=\"n\">window</th><th scope=\"col\" class=\"n\">big held %</th><th "
 	      "scope=\"col\">answer</th><th scope=\"col\">in means</th></tr></thead><tbody>\n",

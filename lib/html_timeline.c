@@ -54,10 +54,19 @@ static void root_labels(const struct figure *f)
 
 	json_array_foreach (json_object_get(f->h->report, "roots"), i, root) {
 		put_label(out, TOP + (unsigned int)i * (f->rows.root + ROOT_GAP), f->rows.root);
-		fputs("<b><em class=\"wide\">held, </em>", out);
+		fputs("<b><em class=\"wide\">Migrator of<br></em>", out);
 		tmigr_html_text(out, tmigr_rep_str(root, "group"));
 		fputs("</b></span>", out);
 	}
+}
+
+/* Of a thin lane, the label is higher than the lane. */
+static void put_lane_label(const struct figure *f, unsigned int y)
+{
+	if (f->rows.lane >= LABEL_PX - 4)
+		put_label(f->h->out, y, f->rows.lane);
+	else
+		put_label(f->h->out, y - (LABEL_PX - f->rows.pitch) / 2, LABEL_PX);
 }
 
 static void lane_labels(const struct figure *f)
@@ -74,7 +83,7 @@ static void lane_labels(const struct figure *f)
 		if (y < next)
 			continue;
 		next = y + LABEL_PX;
-		put_label(out, y, f->rows.lane < LABEL_PX ? f->rows.pitch : f->rows.lane);
+		put_lane_label(f, y);
 		if (json_array_size(classes) > 1 && lane->class_idx >= 0) {
 			fputs("<em class=\"wide\">", out);
 			tmigr_html_text(
@@ -311,9 +320,8 @@ static void put_how(struct tmigr_html *h, const struct tmigr_view *v)
 
 	fprintf(h->out,
 		"Each of the %zu columns is %s long and shows the exact shares of that time, from "
-		"the bottom; what occurs in a column at all is at least one %s high. ",
-		v->n_columns, tmigr_fmt_dur(dur, (v->to_ns - v->from_ns) / v->n_columns),
-		tmigr_html_rows(h->timeline).lane >= 8 ? "pixel" : "half pixel");
+		"the bottom; what occurs in a column at all is drawn at least half a pixel high. ",
+		v->n_columns, tmigr_fmt_dur(dur, (v->to_ns - v->from_ns) / v->n_columns));
 	if (h->timeline->grouped)
 		fputs("A lane is of neighbouring CPUs of one class, added up. ", h->out);
 	if (h->timeline->n_lanes)

@@ -116,9 +116,9 @@ int tmigr_html_table(FILE *out, struct tmigr_table *t, const char *caption, cons
 	/* The box scrolls, by keyboard too, so that the page need not. */
 	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", out);
 	tmigr_html_text(out, caption);
-	fputs("\"><table><caption>", out);
+	fputs("\"><table><caption><span>", out);
 	tmigr_html_text(out, caption);
-	fputs("</caption>\n", out);
+	fputs("</span></caption>\n", out);
 	put_head(out, t, s.n_columns, bar ? bar_head : NULL);
 	fputs("<tbody>\n", out);
 	for (size_t row = 0; row < s.n_rows; row++) {
