@@ -66,16 +66,21 @@ WARN := -Wall -Wextra -Wshadow -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
 NCURSES ?= $(shell $(PKG_CONFIG) --exists ncursesw 2>/dev/null && echo 1)
 CURSES_LIBS = $(if $(filter 1,$(NCURSES)),$(shell $(PKG_CONFIG) $(if $(filter 1,$(STATIC)),--static) --libs ncursesw))
 
+# Only the tests and intervals of `tmigr compare` need it; GSL=0 builds without.
+GSL ?= $(shell $(PKG_CONFIG) --exists gsl 2>/dev/null && echo 1)
+PACKAGES += $(if $(filter 1,$(GSL)),gsl)
+
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -I$(B) $(if $(filter 1,$(NCURSES)),-DTMIGR_CURSES) \
+	$(if $(filter 1,$(GSL)),-DTMIGR_GSL) \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null) -MMD -MP $(CFLAGS)
-LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
+LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lm
 ifeq ($(SANITIZE),1)
 ALL_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=address,undefined
 endif
 ifeq ($(STATIC),1)
 # Once more at the end: lib/libelf_static.c.
-LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) $(B)/libtmigr.a
+LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) $(B)/libtmigr.a -lm
 LDFLAGS += -static -s
 endif
 

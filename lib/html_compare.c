@@ -47,6 +47,16 @@ static bool is_real(const json_t *v)
 	return json_is_number(v) && isfinite(json_number_value(v));
 }
 
+static double smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /* ---- cells ---- */
 
 /* @decimals behind the point; @sign shows that of what is not negative too. */
@@ -85,8 +95,8 @@ static void find_range(const json_t *quantity, double *low, double *high)
 	json_array_foreach (json_object_get(quantity, "labels"), i, label)
 		json_array_foreach (json_object_get(label, "values"), k, v)
 			if (is_real(v)) {
-				*low = fmin(*low, json_number_value(v));
-				*high = fmax(*high, json_number_value(v));
+				*low = smaller(*low, json_number_value(v));
+				*high = larger(*high, json_number_value(v));
 			}
 }
 
@@ -242,8 +252,8 @@ static double find_span(const json_t *quantities, const char *group)
 
 			for (int j = 0; j < 3; j++)
 				if (is_real(json_object_get(label, keys[j])))
-					most = fmax(most, fabs(json_number_value(json_object_get(
-								  label, keys[j]))));
+					most = larger(most, fabs(json_number_value(json_object_get(
+								    label, keys[j]))));
 		}
 	}
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)

@@ -17,21 +17,6 @@ static int flushed(FILE *out)
 	return 0;
 }
 
-static void put_text(FILE *out, const char *s)
-{
-	if (!s[strcspn(s, ",\"\r\n")]) {
-		fputs(s, out);
-		return;
-	}
-	putc('"', out);
-	for (; *s; s++) {
-		if (*s == '"')
-			putc('"', out);
-		putc(*s, out);
-	}
-	putc('"', out);
-}
-
 static void put_u64(FILE *out, __u64 v)
 {
 	fprintf(out, "%llu", (unsigned long long)v);
@@ -43,7 +28,7 @@ static void put_cpu(FILE *out, const json_t *cpu)
 {
 	put_u64(out, tmigr_rep_u64(cpu, "cpu"));
 	putc(',', out);
-	put_text(out, tmigr_rep_str(cpu, "class"));
+	tmigr_fmt_csv(out, tmigr_rep_str(cpu, "class"));
 	putc(',', out);
 	put_u64(out, tmigr_rep_u64(cpu, "capacity"));
 	putc(',', out);
@@ -61,7 +46,7 @@ static void put_state(FILE *out, const json_t *cpu, const json_t *s)
 	put_cpu(out, cpu);
 	put_u64(out, tmigr_rep_u64(s, "index"));
 	putc(',', out);
-	put_text(out, tmigr_rep_str(s, "name"));
+	tmigr_fmt_csv(out, tmigr_rep_str(s, "name"));
 	fprintf(out, ",%llu,%llu,%llu,%llu\n", (unsigned long long)tmigr_rep_u64(s, "time_ns"),
 		(unsigned long long)tmigr_rep_u64(s, "entries"),
 		(unsigned long long)tmigr_rep_u64(s, "above"),
@@ -100,9 +85,9 @@ static const struct {
 
 static void put_holder(FILE *out, const json_t *root, const json_t *h)
 {
-	put_text(out, tmigr_rep_str(root, "group"));
+	tmigr_fmt_csv(out, tmigr_rep_str(root, "group"));
 	fprintf(out, ",%llu,", (unsigned long long)tmigr_rep_u64(h, "cpu"));
-	put_text(out, tmigr_rep_str(h, "class"));
+	tmigr_fmt_csv(out, tmigr_rep_str(h, "class"));
 	fprintf(out, ",held,%llu,%llu,%llu,%llu,%llu\n",
 		(unsigned long long)tmigr_rep_u64(h, "held_ns"),
 		(unsigned long long)tmigr_rep_u64(h, "holdings"),
@@ -123,7 +108,7 @@ int tmigr_report_csv_migrator(const json_t *report, FILE *out)
 		json_array_foreach (json_object_get(root, "holders"), k, h)
 			put_holder(out, root, h);
 		for (k = 0; k < sizeof(regimes) / sizeof(regimes[0]); k++) {
-			put_text(out, tmigr_rep_str(root, "group"));
+			tmigr_fmt_csv(out, tmigr_rep_str(root, "group"));
 			fprintf(out, ",,,%s,%llu,,,,\n", regimes[k].name,
 				(unsigned long long)tmigr_rep_u64(root, regimes[k].key));
 		}
@@ -136,11 +121,11 @@ int tmigr_report_csv_migrator(const json_t *report, FILE *out)
 static void put_holder_state(FILE *out, const json_t *root, const json_t *h, const char *index,
 			     const char *name, __u64 ns)
 {
-	put_text(out, tmigr_rep_str(root, "group"));
+	tmigr_fmt_csv(out, tmigr_rep_str(root, "group"));
 	fprintf(out, ",%llu,", (unsigned long long)tmigr_rep_u64(h, "cpu"));
-	put_text(out, tmigr_rep_str(h, "class"));
+	tmigr_fmt_csv(out, tmigr_rep_str(h, "class"));
 	fprintf(out, ",%s,", index);
-	put_text(out, name);
+	tmigr_fmt_csv(out, name);
 	fprintf(out, ",%llu\n", (unsigned long long)ns);
 }
 
@@ -186,9 +171,9 @@ int tmigr_report_csv_remote(const json_t *report, FILE *out)
 		__u64 executor = tmigr_rep_u64(p, "executor"), target = tmigr_rep_u64(p, "target");
 
 		fprintf(out, "%llu,", (unsigned long long)executor);
-		put_text(out, tmigr_rep_class(report, executor));
+		tmigr_fmt_csv(out, tmigr_rep_class(report, executor));
 		fprintf(out, ",%llu,", (unsigned long long)target);
-		put_text(out, tmigr_rep_class(report, target));
+		tmigr_fmt_csv(out, tmigr_rep_class(report, target));
 		fprintf(out, ",%llu,%llu\n", (unsigned long long)tmigr_rep_u64(p, "count"),
 			(unsigned long long)tmigr_rep_u64(p, "woke_executor"));
 	}
@@ -212,11 +197,11 @@ int tmigr_report_csv_segment(const json_t *report, const struct tmigr_segment *s
 	const json_t *root = json_array_get(json_object_get(report, "roots"), seg->root);
 	__u64 start = tmigr_rep_u64(report, "start_ns");
 
-	put_text(out, tmigr_rep_str(root, "group"));
+	tmigr_fmt_csv(out, tmigr_rep_str(root, "group"));
 	fprintf(out, ",%s,", names[seg->regime]);
 	if (seg->cpu >= 0) {
 		fprintf(out, "%d,", seg->cpu);
-		put_text(out, tmigr_rep_class(report, (__u64)seg->cpu));
+		tmigr_fmt_csv(out, tmigr_rep_class(report, (__u64)seg->cpu));
 	} else {
 		putc(',', out);
 	}

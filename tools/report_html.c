@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tmigr.h"
+#include "tmigr/compare.h"
 #include "tmigr/html.h"
 #include "tmigr/outfile.h"
 
@@ -127,12 +128,25 @@ static bool any_report(const struct tmigr_runset *set)
 	return false;
 }
 
+/* Several labels beside each other; NULL: there is nothing to compare. */
+static json_t *compare_labels(const struct tmigr_runset *set)
+{
+	const struct tmigr_compare_opts opts = {0};
+	struct tmigr_err err = {""};
+	json_t *json = NULL;
+
+	if (set->n_labels < 2 || tmigr_compare(set, &opts, &json, &err) < 0)
+		return NULL;
+	return json;
+}
+
 int report_html(const char *file, char *const *paths, size_t n)
 {
 	struct tmigr_err err = {""};
 	struct tmigr_runset *set = NULL;
 	struct tmigr_html_input in = {0};
 	struct timelines t = {0};
+	json_t *compare = NULL;
 	int ret, exit_code;
 
 	for (size_t i = 0; i < n; i++)
@@ -146,10 +160,12 @@ int report_html(const char *file, char *const *paths, size_t n)
 	exit_code = complain(set);
 	if (any_report(set)) {
 		ret = read_timelines(set, &t);
-		in = (struct tmigr_html_input){set, t.list, t.notes, NULL};
+		compare = compare_labels(set);
+		in = (struct tmigr_html_input){set, t.list, t.notes, compare};
 		ret = ret < 0 ? tool_error("report", "out of memory") : write_page(file, &in);
 		exit_code = ret ? ret : exit_code;
 	}
+	json_decref(compare);
 	timelines_free(&t);
 	tmigr_runset_free(set);
 	return exit_code;
