@@ -147,7 +147,7 @@ static void put_interval(const struct compare *c, const json_t *label)
 		return;
 	}
 	fprintf(c->out,
-		"<td class=\"bar\"><svg class=\"dots\" role=\"img\" viewBox=\"0 0 %d 20\" "
+		"<td class=\"bar ci\"><svg class=\"dots\" role=\"img\" viewBox=\"0 0 %d 20\" "
 		"preserveAspectRatio=\"none\"><title>%+.2f %%",
 		WIDE, json_number_value(at));
 	if (is_real(low) && is_real(high))
@@ -166,18 +166,23 @@ static void put_interval(const struct compare *c, const json_t *label)
 
 static void put_percent(FILE *out, const json_t *label)
 {
+	const json_t *at = json_object_get(label, "percent");
 	const json_t *low = json_object_get(label, "percent_low");
 	const json_t *high = json_object_get(label, "percent_high");
 
-	real_cell(out, json_object_get(label, "percent"), 2, true);
-	if (is_real(low) && is_real(high))
-		fprintf(out,
-			"<td class=\"n\" data-low=\"%.17g\" data-high=\"%.17g\">%+.2f to "
-			"%+.2f</td>",
-			json_number_value(low), json_number_value(high), json_number_value(low),
-			json_number_value(high));
-	else
+	if (!is_real(at)) {
 		fputs("<td class=\"n\">-</td>", out);
+		return;
+	}
+	fprintf(out, "<td class=\"n\" data-v=\"%.17g\"", json_number_value(at));
+	if (is_real(low) && is_real(high))
+		fprintf(out, " data-low=\"%.17g\" data-high=\"%.17g\"", json_number_value(low),
+			json_number_value(high));
+	fprintf(out, "><b>%+.2f</b>", json_number_value(at));
+	if (is_real(low) && is_real(high))
+		fprintf(out, "<br><span class=\"dim\">%+.2f to %+.2f</span>",
+			json_number_value(low), json_number_value(high));
+	fputs("</td>", out);
 }
 
 /* ---- rows ---- */
@@ -211,7 +216,7 @@ static void put_label_row(const struct compare *c, const json_t *quantity, size_
 	value_cell(c->out, json_object_get(label, "sd"));
 	put_dots(c->out, label, low, high);
 	if (baseline) {
-		fputs("<td class=\"dim\" colspan=\"4\">baseline</td></tr>\n", c->out);
+		fputs("<td class=\"dim\" colspan=\"3\">baseline</td></tr>\n", c->out);
 		return;
 	}
 	put_percent(c->out, label);
@@ -272,14 +277,17 @@ static void put_group(struct compare *c, const json_t *quantities, const char *g
 	tmigr_html_text(c->out, title_of(group));
 	fputs("\"><table class=\"cmp\"><caption><span>", c->out);
 	tmigr_html_text(c->out, title_of(group));
+	fputs("</span></caption>\n<thead><tr><th scope=\"col\">quantity</th><th "
+	      "scope=\"col\">label</th>"
+	      "<th scope=\"col\" class=\"n\">runs</th><th scope=\"col\" class=\"n\">mean</th>"
+	      "<th scope=\"col\" class=\"n\">sd</th><th scope=\"col\">each run</th>"
+	      "<th scope=\"col\" class=\"n\">difference % <span class=\"dim\">(95&nbsp;% "
+	      "interval)</span></th>",
+	      c->out);
 	fprintf(c->out,
-		"</span></caption>\n<thead><tr><th scope=\"col\">quantity</th><th "
-		"scope=\"col\">label</th><th scope=\"col\" class=\"n\">runs</th><th scope=\"col\" "
-		"class=\"n\">mean</th><th scope=\"col\" class=\"n\">sd</th><th scope=\"col\">each "
-		"run</th><th scope=\"col\" class=\"n\">difference %%</th><th scope=\"col\" "
-		"class=\"n\">95 %% interval</th><th scope=\"col\"><span "
-		"class=\"ends\"><span>&minus;%g "
-		"%%</span><span>0</span><span>+%g %%</span></span></th><th "
+		"<th scope=\"col\"><span "
+		"class=\"ends\"><span>&minus;%g&nbsp;%%</span><span>0</span>"
+		"<span>+%g&nbsp;%%</span></span></th><th "
 		"scope=\"col\">seen</th></tr></thead><tbody>\n",
 		c->span, c->span);
 	json_array_foreach (quantities, i, q)

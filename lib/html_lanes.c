@@ -146,6 +146,8 @@ int tmigr_html_root_lane(struct tmigr_html *h, const struct tmigr_view *v, size_
 		apportion(&l, ordered, 1, column_len(v, i), l.heights + i);
 	}
 	put_layers(&l, css);
+	fprintf(h->out, "<rect class=\"frame\" y=\"%u\" width=\"%zu\" height=\"%u\"/>\n", y,
+		v->n_columns, height);
 	free(css);
 	free(ordered);
 	free(l.heights);
