@@ -194,6 +194,7 @@ int tmigr_html_write(const struct tmigr_html_input *in, FILE *out)
 	bool one = in->set->n_runs == 1 && count_readable(in->set) == 1;
 	int ret = tmigr_html_states_find(&h);
 
+	errno = 0; /* what makes the first write fail is to be told */
 	if (ret == 0) {
 		put_top(&h, one);
 		ret = one ? put_one(&h) : put_many(&h);

@@ -144,7 +144,7 @@ int tmigr_html_answer(struct tmigr_html *h)
 	tmigr_html_heading(h, "answer", "Does a big CPU hold the global timer migrator?");
 	fprintf(h->out, "<div class=\"answer %s\"><div class=\"verdict\">", css);
 	if (json_is_number(share))
-		fprintf(h->out, "<b data-k=\"big_share\" data-v=\"%.17g\">",
+		fprintf(h->out, "<b data-k=\"big_share\" data-v=\"%.9g\">",
 			json_number_value(share));
 	put_verdict(h->out, share);
 	fputs(json_is_number(share) ? "</b><span>of the window</span></div><p>" : "</div><p>",

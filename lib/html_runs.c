@@ -17,7 +17,7 @@ static void put_share(FILE *out, const json_t *report)
 	const json_t *share = json_object_get(json_object_get(report, "answer"), "big_share");
 
 	if (json_is_number(share))
-		fprintf(out, "<td class=\"n\" data-v=\"%.17g\">%.1f</td>", json_number_value(share),
+		fprintf(out, "<td class=\"n\" data-v=\"%.9g\">%.1f</td>", json_number_value(share),
 			100 * json_number_value(share));
 	else
 		fputs("<td class=\"n\">-</td>", out);

@@ -92,11 +92,14 @@ static int write_page(const char *file, const struct tmigr_html_input *in)
 
 	if (ret < 0)
 		return tool_error("report", "%s", err.text);
-	if (tmigr_html_write(in, tmigr_outfile_stream(out)) == -ENOMEM) {
+	ret = tmigr_html_write(in, tmigr_outfile_stream(out));
+	if (ret < 0) {
 		tmigr_outfile_abort(out);
-		return tool_error("report", "out of memory");
+		return ret == -ENOMEM ? tool_error("report", "out of memory")
+				      : tool_error("report", "%s: cannot write: %s",
+						   strcmp(file, "-") ? file : "standard output",
+						   strerror(-ret));
 	}
-	/* Any other failure shows here too, with the file's name. */
 	if (tmigr_outfile_commit(out, &err) < 0)
 		return tool_error("report", "%s", err.text);
 	return TMIGR_EXIT_OK;
