@@ -39,7 +39,7 @@ file_has "and how long it was" "$TMP/page.html" "data-k=\"longest_ns\" data-v=\"
 check "to standard output: the same bytes" cmp "$TMP/page.html" "$TMP/piped.html"
 
 # ---- sizes ----
-"$make" -c 512 -k 2 -s 200000 -t 50000 "$TMP/wide.tmr"
+"$make" -c 512 -k 2 -s 100000 -t 50000 "$TMP/wide.tmr"
 page "$TMP/wide.tmr"
 sound "512 CPUs" "$TMP/wide.tmr"
 size=$(stat -c %s "$TMP/page.html")
@@ -53,7 +53,7 @@ sound "three classes and hierarchies, an hour" "$TMP/long.tmr"
 list=()
 for i in $(seq 20); do
 	echo "{\"label\": \"l$((i % 4))\", \"run\": $i}" >"$TMP/info.json"
-	"$make" -c 64 -s 20000 -S "$i" -i "$TMP/info.json" "$TMP/run-$i.tmr"
+	"$make" -c 64 -s 6000 -S "$i" -i "$TMP/info.json" "$TMP/run-$i.tmr"
 done
 for l in 1 2 3 0; do
 	for i in $(seq 20); do
