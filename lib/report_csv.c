@@ -189,10 +189,10 @@ int tmigr_report_csv_metrics(const json_t *report, FILE *out)
 
 	fputs("name,value,unit,better\n", out);
 	json_array_foreach (json_object_get(report, "metrics"), i, m) {
-		put_text(out, tmigr_rep_str(m, "name"));
+		tmigr_fmt_csv(out, tmigr_rep_str(m, "name"));
 		/* All of a value that was printed in decimal. */
 		fprintf(out, ",%.15g,", json_number_value(json_object_get(m, "value")));
-		put_text(out, tmigr_rep_str(m, "unit"));
+		tmigr_fmt_csv(out, tmigr_rep_str(m, "unit"));
 		fprintf(out, ",%s\n", tmigr_rep_str(m, "better"));
 	}
 	return flushed(out);
@@ -205,7 +205,7 @@ int tmigr_report_csv_energy(const json_t *report, FILE *out)
 
 	fputs("domain,energy_uj\n", out);
 	json_array_foreach (json_object_get(report, "energy"), i, e) {
-		put_text(out, tmigr_rep_str(e, "domain"));
+		tmigr_fmt_csv(out, tmigr_rep_str(e, "domain"));
 		fprintf(out, ",%llu\n", (unsigned long long)tmigr_rep_u64(e, "energy_uj"));
 	}
 	return flushed(out);
