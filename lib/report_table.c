@@ -215,36 +215,6 @@ int tmigr_table_print(struct tmigr_table *t, FILE *out)
 	return ret;
 }
 
-/* A cell of a markdown table: what would end it, or start markup, is escaped. */
-static void put_markdown(const char *text, FILE *out)
-{
-	for (const char *p = text; *p; p++) {
-		if (strchr("|\\`*_<[", *p))
-			putc('\\', out);
-		putc((unsigned char)*p < 0x20 || *p == 0x7f ? '?' : *p, out);
-	}
-}
-
-int tmigr_table_markdown(struct tmigr_table *t, FILE *out)
-{
-	int ret = t && !t->failed && t->n_columns ? 0 : -ENOMEM;
-
-	for (size_t i = 0; ret == 0 && i < t->n_columns; i++) {
-		fputs(i ? " | " : "| ", out);
-		put_markdown(t->columns[i].head, out);
-	}
-	for (size_t i = 0; ret == 0 && i < t->n_columns; i++)
-		fprintf(out, "%s|%s", i ? "" : " |\n", t->columns[i].right ? "---:" : "---");
-	for (size_t i = 0; ret == 0 && i < t->n_cells; i++) {
-		fputs(i % t->n_columns ? " | " : i ? " |\n| " : "|\n| ", out);
-		put_markdown(t->cells[i].text, out);
-	}
-	if (ret == 0)
-		fputs(t->n_cells ? " |\n" : "|\n", out);
-	tmigr_table_free(t);
-	return ret;
-}
-
 int tmigr_table_shape(const struct tmigr_table *t, struct tmigr_table_shape *ret)
 {
 	if (!t || t->failed || t->n_columns < t->n_keys || !t->n_columns)

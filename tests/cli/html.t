@@ -163,7 +163,7 @@ one_error_line "a closed pipe: one line" "tmigr report: standard output: .*pipe"
 run 2 "$TMIGR" report --html "$TMP/x.html" -
 one_error_line "standard input" "tmigr report: .*twice"
 run 2 "$TMIGR" report --html "$TMP/x.html" --json demo/events.tmr
-one_error_line "two forms at once" "tmigr report: .*not both"
+one_error_line "two forms at once" "tmigr report: .*does not go with"
 run 2 "$TMIGR" report --html "$TMP/x.html"
 one_error_line "no run" "tmigr report: which run"
 ln -s old.html "$TMP/link.html"
