@@ -52,7 +52,8 @@ page "$TMP/long.tmr"
 sound "three classes and hierarchies, an hour" "$TMP/long.tmr"
 list=()
 for i in $(seq 20); do
-	echo "{\"label\": \"l$((i % 4))\", \"run\": $i}" >"$TMP/info.json"
+	echo "{\"label\": \"l$((i % 4))\", \"run\": $i, \"metrics\": [{\"name\": \"rate\",
+		\"value\": $((i * 37 % 11)).25, \"unit\": \"1/s\", \"better\": \"higher\"}]}" >"$TMP/info.json"
 	"$make" -c 64 -s 6000 -S "$i" -i "$TMP/info.json" "$TMP/run-$i.tmr"
 done
 for l in 1 2 3 0; do
