@@ -76,7 +76,7 @@ for q in compare["quantities"]:
     assert len(rows) == len(q["labels"]), q["key"]
     for row, label in zip(rows, q["labels"]):
         values = [float(v) for v in re.findall(r'data-(?:v|low|high)="([^"]*)"', row)]
-        want = [label[k] for k in ("mean", "sd", "percent", "percent_low", "percent_high")]
+        want = [label[k] for k in ("mean", "percent", "percent_low", "percent_high", "sd")]
         assert values == [v for v in want if v is not None], (q["key"], values, want)
         dots = row.count('class="dot"')
         assert dots == sum(v is not None for v in label["values"]) + (label["percent"] is not None)
