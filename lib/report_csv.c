@@ -180,6 +180,37 @@ int tmigr_report_csv_remote(const json_t *report, FILE *out)
 	return flushed(out);
 }
 
+/* ---- metrics.csv, energy.csv ---- */
+
+int tmigr_report_csv_metrics(const json_t *report, FILE *out)
+{
+	const json_t *m;
+	size_t i;
+
+	fputs("name,value,unit,better\n", out);
+	json_array_foreach (json_object_get(report, "metrics"), i, m) {
+		tmigr_fmt_csv(out, tmigr_rep_str(m, "name"));
+		/* All of a value that was printed in decimal. */
+		fprintf(out, ",%.15g,", json_number_value(json_object_get(m, "value")));
+		tmigr_fmt_csv(out, tmigr_rep_str(m, "unit"));
+		fprintf(out, ",%s\n", tmigr_rep_str(m, "better"));
+	}
+	return flushed(out);
+}
+
+int tmigr_report_csv_energy(const json_t *report, FILE *out)
+{
+	const json_t *e;
+	size_t i;
+
+	fputs("domain,energy_uj\n", out);
+	json_array_foreach (json_object_get(report, "energy"), i, e) {
+		tmigr_fmt_csv(out, tmigr_rep_str(e, "domain"));
+		fprintf(out, ",%llu\n", (unsigned long long)tmigr_rep_u64(e, "energy_uj"));
+	}
+	return flushed(out);
+}
+
 /* ---- migrator-segments.csv ---- */
 
 int tmigr_report_csv_segments_head(FILE *out)

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The report object as text: a line per member, a line per array element. */
 #include <errno.h>
+#include <string.h>
 
 #include "report_fmt.h"
 #include "tmigr/report.h"
 
-/* Shares are the only reals; 9 digits say all that they mean. */
-#define REPORT_DIGITS 9
+/* 9 digits say all that a share means; of a metric 15 are all that were printed. */
+#define REPORT_DIGITS	 9
+#define METRIC_DIGITS	 15
+
+#define FLAGS_OF(digits) (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits))
 
 static int put_array(const json_t *array, FILE *out, size_t flags)
 {
@@ -36,7 +40,7 @@ int tmigr_report_json(const json_t *report, FILE *out)
 
 int tmigr_json_lines(const json_t *obj, FILE *out, size_t digits)
 {
-	size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits);
+	size_t flags = FLAGS_OF(digits);
 	const char *sep = "{\n ", *key;
 	json_t *v;
 	int ret = 0;
@@ -49,7 +53,10 @@ int tmigr_json_lines(const json_t *obj, FILE *out, size_t digits)
 			ret = -1;
 		fputs(": ", out);
 		if (of_objects(v))
-			ret |= put_array(v, out, flags);
+			ret |= put_array(v, out,
+					 !strcmp(key, "metrics") && digits < METRIC_DIGITS
+						 ? FLAGS_OF(METRIC_DIGITS)
+						 : flags);
 		else
 			ret |= json_dumpf(v, out, flags);
 		json_decref(name);

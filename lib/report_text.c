@@ -140,6 +140,7 @@ static void put_head(const json_t *report, FILE *out)
 	if (text && *text)
 		tmigr_fmt_wrapped(out, "Command:", text, 2);
 	free(text);
+	tmigr_text_run(report, out);
 	if (is_daemons(report))
 		tmigr_fmt_wrapped(out, "Measured by:", tmigr_rep_str(report, "engine"), 2);
 }
@@ -186,12 +187,27 @@ static char *guessed_cpus(const json_t *report)
 	return text;
 }
 
+static void put_metric_notes(const json_t *report, const struct notes *out)
+{
+	const json_t *notes = json_object_get(report, "metric_notes"), *n;
+	size_t i;
+
+	json_array_foreach (notes, i, n) {
+		if (i == 20) {
+			put_note(out, "%zu of the like in all.", json_array_size(notes));
+			return;
+		}
+		put_note(out, "%s.", json_is_string(n) ? json_string_value(n) : "?");
+	}
+}
+
 void tmigr_text_notes(const json_t *report, tmigr_put_text put, void *arg)
 {
 	const struct notes to = {put, arg}, *out = &to;
 	const json_t *partial = json_object_get(report, "partial");
 	const json_t *sysctl = json_object_get(report, "timer_migration");
 	const char *unlearnt = tmigr_rep_str(json_object_get(report, "hierarchy"), "unlearnt");
+	const char *failed = tmigr_rep_str(report, "failed");
 	char *guessed = guessed_cpus(report);
 
 	if (json_is_string(partial))
@@ -199,6 +215,8 @@ void tmigr_text_notes(const json_t *report, tmigr_put_text put, void *arg)
 			 json_string_value(partial));
 	if (json_is_true(json_object_get(report, "interrupted")))
 		put_note(out, "the run was interrupted.");
+	else if (*failed)
+		put_note(out, "this run failed (%s).", failed);
 	if (!strcmp(tmigr_rep_str(report, "residency_source"), "timeline"))
 		put_note(out, "residency is computed from the recorded events, not from the exact "
 			      "counters of the live run.");
@@ -215,6 +233,7 @@ void tmigr_text_notes(const json_t *report, tmigr_put_text put, void *arg)
 			 "the end, and their capacity cannot be read then.",
 			 guessed);
 	free(guessed);
+	put_metric_notes(report, out);
 }
 
 static void note_line(void *out, const char *text)
@@ -357,10 +376,13 @@ int tmigr_report_text(const json_t *report, FILE *out)
 	if (ret == 0)
 		ret = tmigr_text_holdings(report, out);
 	if (ret == 0)
+		ret = tmigr_text_metrics(report, out);
+	if (ret == 0)
 		ret = tmigr_text_residency(report, out);
 	if (ret == 0)
 		ret = tmigr_text_remote(report, out);
 	putc('\n', out);
+	tmigr_text_energy(report, out);
 	wrapped(out, "Lost:", tmigr_text_lost(report));
 	wrapped(out, "Observer:", tmigr_text_observer(report));
 	if (ret < 0)

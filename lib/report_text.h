@@ -42,6 +42,14 @@ char *tmigr_text_command(const json_t *report);	 /* "" when there is none */
 char *tmigr_text_lost(const json_t *report);	 /* "nothing." */
 char *tmigr_text_observer(const json_t *report); /* what the tool itself cost */
 
+/* ---- report_text_run.c ---- */
+/* The line about label, run number and what was done for it; nothing without. */
+void tmigr_text_run(const json_t *report, FILE *out);
+int tmigr_text_metrics(const json_t *report, FILE *out);
+void tmigr_text_energy(const json_t *report, FILE *out);
+/* A metric's value as the tables show it. */
+void tmigr_fmt_metric(char *buf, size_t size, double value);
+
 /* Distinct names in order of appearance; strings are borrowed. */
 struct tmigr_names {
 	size_t n;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "fail_if.h"
 #include "print.h"
 #include "tmigr.h"
 #include "tmigr/replay.h"
@@ -19,16 +20,18 @@ static const char help[] =
 	"directory DIR, or from a recording FILE (events.tmr; '-' reads standard input). Needs no\n"
 	"privileges, and no kernel with timer migration.\n"
 	"\n"
-	"      --json               print the report as JSON\n"
+	"      --json               print the report as JSON\n" FAIL_IF_HELP
 	"  -h, --help               print this\n"
 	"\n"
 	"A recording that stops early (crash, disk full) gives the report of what it holds, and a\n"
 	"line on standard error.\n"
-	"\n"
-	"Exit status: 0 fine, 1 error, or a recording that stops early; 2 wrong usage.\n";
+	"\n" FAIL_IF_FIGURES "\n"
+	"Exit status: 0 fine, 1 error, or a recording that stops early; 2 wrong usage; 3 an\n"
+	"expression of --fail-if is true.\n";
 
 static const struct option options[] = {
 	{"json", no_argument, NULL, 'j'},
+	{"fail-if", required_argument, NULL, 'f'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -49,7 +52,7 @@ int tool_print_report(const char *verb, const json_t *report, bool json)
 	return tool_flush(verb);
 }
 
-static int print(const char *path, bool json)
+static int print(const char *path, bool json, const struct arg_list *fail_if)
 {
 	struct tmigr_err err = {""};
 	const char *partial;
@@ -64,25 +67,51 @@ static int print(const char *path, bool json)
 	partial = json_string_value(json_object_get(report, "partial"));
 	if (!ret && partial)
 		ret = tool_error("report", "%s: a part of the run only: %s", path, partial);
+	/* What of a part can be told is told, but it is not the run's. */
+	if (!ret || partial) {
+		int test = fail_if_test("report", "", fail_if, report);
+
+		ret = test ? test : ret;
+	}
 	json_decref(report);
 	return ret;
 }
 
-int verb_report(int argc, char **argv)
+/* -1 to go on, else the exit code. */
+static int parse(int argc, char **argv, bool *ret_json, struct arg_list *fail_if)
 {
-	bool json = false;
-	int c;
+	int c, ret;
 
 	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		if (c == 'h')
 			return tool_help("report", help);
-		if (c != 'j')
+		if (c == 'j') {
+			*ret_json = true;
+			continue;
+		}
+		if (c != 'f')
 			return tool_bad_option("report", c, argv);
-		json = true;
+		ret = fail_if_check("report", optarg);
+		if (ret)
+			return ret;
+		if (arg_list_add(fail_if, optarg))
+			return tool_error("report", "out of memory");
 	}
 	if (optind == argc)
 		return tool_usage("report", "which run? Give its DIR or events.tmr");
 	if (optind + 1 < argc)
 		return tool_usage("report", "one run at a time, not also '%s'", argv[optind + 1]);
-	return print(argv[optind], json);
+	return -1;
+}
+
+int verb_report(int argc, char **argv)
+{
+	struct arg_list fail_if = {0};
+	bool json = false;
+	int ret = parse(argc, argv, &json, &fail_if);
+
+	if (ret < 0)
+		ret = print(argv[optind], json, &fail_if);
+	arg_list_free(&fail_if);
+	return ret;
 }
