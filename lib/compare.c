@@ -269,6 +269,7 @@ static json_t *quantities_array(const struct comparison *c)
 				       cell_object(c, q, &c->cells[i * c->set->n_labels], k)) < 0;
 		tmigr_put(o, "key", json_string(q->key), &bad);
 		tmigr_put(o, "group", json_string(tmigr_group_name(q->group)), &bad);
+		tmigr_put(o, "section", json_string(q->section), &bad);
 		tmigr_put(o, "name", json_string(q->name), &bad);
 		tmigr_put(o, "unit", json_string(q->unit), &bad);
 		tmigr_put(o, "better", q->better ? json_string(q->better) : json_null(), &bad);

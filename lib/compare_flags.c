@@ -14,20 +14,23 @@
 #include "report_parts.h"
 #include "stats.h"
 
-/* Chance, over all runs of a quantity, below which a value is flagged. */
-#define FLAG_CHANCE 0.01
+/* Chance, over all runs of a quantity, below which a value is flagged; and how far
+ * off it must be, as a share of its siblings' mean, for anybody to care. */
+#define FLAG_CHANCE   0.01
+#define FLAG_DISTANCE 0.02
 
 /* ---- facts of a run ---- */
 
 struct facts {
-	json_t *list; /* [{what, unit, value}] */
+	json_t *list; /* [{what, kind, unit, value}] */
 	bool bad;
 };
 
-static void put_fact(struct facts *f, const char *unit, double v, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+static void put_fact(struct facts *f, const char *kind, const char *unit, double v, const char *fmt,
+		     ...) __attribute__((format(printf, 5, 6)));
 
-static void put_fact(struct facts *f, const char *unit, double v, const char *fmt, ...)
+static void put_fact(struct facts *f, const char *kind, const char *unit, double v, const char *fmt,
+		     ...)
 {
 	json_t *o = json_object();
 	va_list ap;
@@ -35,6 +38,7 @@ static void put_fact(struct facts *f, const char *unit, double v, const char *fm
 	va_start(ap, fmt);
 	tmigr_put(o, "what", json_vsprintf(fmt, ap), &f->bad);
 	va_end(ap);
+	tmigr_put(o, "kind", json_string(kind), &f->bad);
 	tmigr_put(o, "unit", json_string(unit), &f->bad);
 	tmigr_put(o, "value", tmigr_json_real(v), &f->bad);
 	f->bad |= json_array_append_new(f->list, o) < 0;
@@ -70,8 +74,9 @@ static void idle_mix(struct facts *f, const json_t *report, const char *c)
 		if (strcmp(tmigr_rep_str(cpu, "class"), c))
 			continue;
 		json_array_foreach (json_object_get(cpu, "states"), k, s)
-			put_fact(f, "%", class_share(report, c, NULL, tmigr_rep_str(s, "name")),
-				 "%s %s", c, tmigr_rep_str(s, "name"));
+			put_fact(f, "idle states", "%",
+				 class_share(report, c, NULL, tmigr_rep_str(s, "name")), "%s %s", c,
+				 tmigr_rep_str(s, "name"));
 		return;
 	}
 }
@@ -80,8 +85,8 @@ static void migrator(struct facts *f, const struct tmigr_compare_table *t, size_
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (t->q[i].group == GROUP_MIGRATOR && !isnan(t->q[i].values[run]))
-			put_fact(f, "%", t->q[i].values[run], "%s%s",
-				 t->one_root ? "migrator " : "migrator, ", t->q[i].name);
+			put_fact(f, "migrator", "%", t->q[i].values[run], "%.*s %s",
+				 (int)strcspn(t->q[i].section, ","), t->q[i].section, t->q[i].name);
 }
 
 static json_t *run_facts(const struct tmigr_compare_table *t, size_t run)
@@ -93,7 +98,8 @@ static json_t *run_facts(const struct tmigr_compare_table *t, size_t run)
 	size_t i;
 
 	json_array_foreach (json_object_get(report, "classes"), i, c)
-		put_fact(&f, "%", class_share(report, tmigr_rep_str(c, "name"), "running_ns", NULL),
+		put_fact(&f, "busy time", "%",
+			 class_share(report, tmigr_rep_str(c, "name"), "running_ns", NULL),
 			 "%s busy", tmigr_rep_str(c, "name"));
 	json_array_foreach (json_object_get(report, "classes"), i, c)
 		idle_mix(&f, report, tmigr_rep_str(c, "name"));
@@ -101,8 +107,8 @@ static json_t *run_facts(const struct tmigr_compare_table *t, size_t run)
 	json_array_foreach (json_object_get(report, "cpus"), i, cpu)
 		offline += json_is_false(json_object_get(cpu, "online")) ||
 			   tmigr_rep_u64(cpu, "offline_ns") > 0;
-	put_fact(&f, "", offline, "CPUs offline");
-	put_fact(&f, "",
+	put_fact(&f, "CPUs offline", "", offline, "CPUs offline");
+	put_fact(&f, "lost records", "",
 		 (double)(tmigr_rep_u64(lost, "records") + tmigr_rep_u64(lost, "group_updates") +
 			  tmigr_rep_u64(lost, "remote_expiries")),
 		 "lost records");
@@ -154,6 +160,7 @@ static json_t *beside(json_t *const *all, const struct tmigr_compare_table *t, s
 		n++;
 	}
 	tmigr_put(o, "what", json_string(what), &bad);
+	tmigr_put(o, "kind", json_string(tmigr_rep_str(fact, "kind")), &bad);
 	tmigr_put(o, "unit", json_string(unit), &bad);
 	tmigr_put(o, "value", tmigr_json_real(v), &bad);
 	tmigr_put(o, "siblings_mean", tmigr_json_real(sum / n), &bad);
@@ -228,6 +235,22 @@ static struct tmigr_spread spread_but(const struct tmigr_runset *set, const doub
 	return sum;
 }
 
+/* Percentages: a point at least. */
+static bool is_off(const double *v, size_t n, size_t i, const char *unit)
+{
+	double sum = 0, count = 0, mean;
+
+	for (size_t k = 0; k < n; k++) {
+		if (k == i || isnan(v[k]))
+			continue;
+		sum += v[k];
+		count++;
+	}
+	mean = sum / count;
+	return fabs(v[i] - mean) >= FLAG_DISTANCE * fabs(mean) &&
+	       (strcmp(unit, "%") || fabs(v[i] - mean) >= 1);
+}
+
 /* Adds the flagged values of @q to found[run]. */
 static void flag_quantity(const struct tmigr_compare_table *t, const struct tmigr_quantity *q,
 			  double *v, json_t **found, bool *bad)
@@ -242,7 +265,7 @@ static void flag_quantity(const struct tmigr_compare_table *t, const struct tmig
 			double chance = tmigr_stats_far(v + l->first, l->n, i, &others, n_all);
 			size_t run = l->first + i;
 
-			if (!(chance < FLAG_CHANCE))
+			if (!(chance < FLAG_CHANCE) || !is_off(v + l->first, l->n, i, q->unit))
 				continue;
 			if (!found[run])
 				found[run] = json_array();

@@ -8,33 +8,6 @@
 
 #define MAX_DECIMALS 6
 
-static const struct {
-	const char *group, *heading;
-} headings[] = {
-	{"metric", "metrics"},
-	{"energy", "energy, J"},
-	{"residency", "residency, s"},
-	{"migrator", "migrator, % of time"},
-	{"avoidable", "avoidable, s"},
-	{"remote", "remote expiries"},
-	{"woke", "... that woke it"},
-	{"entries", "idle entries"},
-	{"above", "above (too deep)"},
-	{"below", "below (too shallow)"},
-	{"cpu-residency", "residency per CPU, s"},
-	{"cpu-held", "held per CPU, s"},
-};
-
-#define N_HEADINGS (sizeof(headings) / sizeof(headings[0]))
-
-const char *tmigr_compare_heading(const char *group)
-{
-	for (size_t i = 0; i < N_HEADINGS; i++)
-		if (!strcmp(headings[i].group, group))
-			return headings[i].heading;
-	return group;
-}
-
 bool tmigr_compare_is_per_cpu(const json_t *quantity)
 {
 	return json_object_get(quantity, "cpu") != NULL;
@@ -77,39 +50,58 @@ static int decimals_for(double seconds)
 	return seconds >= 9.995 ? 2 : 3;
 }
 
-static size_t heading_of(const json_t *quantity)
+/* A quantity with few seconds beside one with many has more: two digits that say
+ * something. */
+static int decimals_within(int d, double seconds)
 {
-	size_t i = 0;
-
-	while (i < N_HEADINGS && strcmp(headings[i].group, tmigr_rep_str(quantity, "group")))
-		i++;
-	return i;
+	while (d < 3 && seconds * pow(10, d) < 9.95)
+		d++;
+	return d;
 }
 
-/* Seconds of a group have the same number of decimals: their columns are read
- * together. */
+/* The largest seconds of the quantities in the group that begins at @from. */
+static double group_max(const json_t *quantities, size_t from)
+{
+	const char *group = tmigr_rep_str(json_array_get(quantities, from), "group");
+	double max = 0;
+
+	for (size_t i = from; i < json_array_size(quantities); i++) {
+		const json_t *q = json_array_get(quantities, i);
+
+		if (strcmp(tmigr_rep_str(q, "group"), group))
+			break;
+		look_at(q, &max, NULL);
+	}
+	return max;
+}
+
+/* Seconds of a group have the same number of decimals, or more: their columns are
+ * read together. */
 bool tmigr_compare_put_decimals(json_t *quantities)
 {
-	double max[N_HEADINGS + 1] = {0};
+	const char *group = "";
 	bool bad = false;
+	int of_group = 0;
 	json_t *q;
 	size_t i;
 
-	json_array_foreach (quantities, i, q)
-		look_at(q, &max[heading_of(q)], NULL);
 	json_array_foreach (quantities, i, q) {
 		const char *unit = tmigr_rep_str(q, "unit");
-		int value = 0, mean = 1;
-		double unused = 0;
+		int value = 0, mean = 1, own = 0;
+		double max = 0;
 
-		if (!strcmp(tmigr_rep_str(q, "group"), "metric")) {
+		if (strcmp(tmigr_rep_str(q, "group"), group))
+			of_group = decimals_for(group_max(quantities, i));
+		group = tmigr_rep_str(q, "group");
+		look_at(q, &max, &own);
+		if (!strcmp(group, "metric")) {
 			/* As the benchmark printed them. */
-			look_at(q, &unused, &value);
+			value = own;
 			mean = value ? value : 1;
 		} else if (!strcmp(unit, "%")) {
 			value = 1;
 		} else if (*unit) {
-			value = mean = decimals_for(max[heading_of(q)]);
+			value = mean = decimals_within(of_group, max);
 		}
 		bad |= json_object_set_new(q, "decimals",
 					   json_pack("{s:i, s:i}", "value", value, "mean", mean)) <

@@ -26,16 +26,16 @@ static const struct {
 static void add_share(struct tmigr_compare_table *t, size_t run, const char *of, const char *who,
 		      double share)
 {
-	struct tmigr_quantity_id id = {GROUP_MIGRATOR, of, who, NULL, "%", NULL, -1};
-	char *name;
+	struct tmigr_quantity_id id = {GROUP_MIGRATOR, of, who, who, "%", NULL, -1, NULL};
+	char *section = NULL;
 
-	if (asprintf(&name, "%s%s%s", t->one_root ? "" : of, t->one_root ? "" : "'s: ", who) < 0) {
+	if (!t->one_root && asprintf(&section, "%s's migrator, %%", of) < 0) {
 		t->failed = true;
 		return;
 	}
-	id.name = name;
+	id.section = section;
 	tmigr_compare_add(t, &id, run, 100 * share);
-	free(name);
+	free(section);
 }
 
 static const json_t *root_class(const json_t *root, const char *name)
@@ -80,7 +80,7 @@ static void add_avoidable(struct tmigr_compare_table *t, size_t run, const json_
 	json_array_foreach (json_object_get(root, "classes"), i, c) {
 		const char *name = tmigr_rep_str(c, "name");
 		const struct tmigr_quantity_id id = {GROUP_AVOIDABLE, name, NULL, name, "s",
-						     "lower",	      -1};
+						     "lower",	      -1,   NULL};
 
 		tmigr_compare_add(t, &id, run, (double)tmigr_rep_u64(c, "avoidable_ns") / 1e9);
 	}
@@ -89,7 +89,7 @@ static void add_avoidable(struct tmigr_compare_table *t, size_t run, const json_
 static void add_holders(struct tmigr_compare_table *t, size_t run)
 {
 	const json_t *report = t->set->runs[run].report, *cpu, *root, *h;
-	struct tmigr_quantity_id id = {GROUP_CPU_HELD, NULL, NULL, NULL, "s", NULL, -1};
+	struct tmigr_quantity_id id = {GROUP_CPU_HELD, NULL, NULL, NULL, "s", NULL, -1, NULL};
 	char number[24], name[32];
 	size_t i, k;
 
@@ -148,7 +148,7 @@ void tmigr_compare_migrator(struct tmigr_compare_table *t, size_t run, bool cpus
 static void add_remote(struct tmigr_compare_table *t, size_t run, enum tmigr_group group,
 		       const char *executor, const char *target, double v)
 {
-	struct tmigr_quantity_id id = {group, executor, target, NULL, "", NULL, -1};
+	struct tmigr_quantity_id id = {group, executor, target, NULL, "", NULL, -1, NULL};
 	char *name;
 
 	if (asprintf(&name, "%s for %s", executor, target) < 0) {

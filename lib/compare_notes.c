@@ -117,12 +117,11 @@ static void put_value(const struct tmigr_compare_view *v, const json_t *value, F
 	const json_t *q = quantity_of(v->c, tmigr_rep_str(value, "key")), *s;
 	struct tmigr_decimals d = tmigr_compare_decimals(q);
 	const json_t *siblings = json_object_get(value, "siblings");
-	const char *group = tmigr_rep_str(q, "group");
 	char buf[TMIGR_FMT_MAX];
 	size_t i;
 
-	if (strcmp(group, "metric"))
-		fprintf(out, "%s: ", tmigr_compare_heading(group));
+	if (strcmp(tmigr_rep_str(q, "group"), "metric"))
+		fprintf(out, "%s: ", tmigr_rep_str(q, "section"));
 	fprintf(out, "%s %s (siblings ", tmigr_rep_str(q, "name"),
 		tmigr_fmt_real(buf, json_object_get(value, "value"), d.value));
 	json_array_foreach (siblings, i, s) {
@@ -147,28 +146,43 @@ static void put_range(const json_t *fact, FILE *out)
 		strcmp(low, high) ? high : "");
 }
 
+/* Does a fact of the same kind differ? */
+static bool kind_differs(const json_t *facts, const char *kind)
+{
+	const json_t *f;
+	size_t i;
+
+	json_array_foreach (facts, i, f)
+		if (json_is_true(json_object_get(f, "differs")) &&
+		    !strcmp(tmigr_rep_str(f, "kind"), kind))
+			return true;
+	return false;
+}
+
 static void put_facts(const json_t *facts, FILE *out)
 {
+	const char *kind = "";
 	const json_t *f;
 	size_t i, n = 0, alike = 0;
 
 	json_array_foreach (facts, i, f) {
-		if (!json_is_true(json_object_get(f, "differs"))) {
-			alike++;
+		if (!json_is_true(json_object_get(f, "differs")))
 			continue;
-		}
 		fputs(n++ ? ", " : "In that run: ", out);
 		put_range(f, out);
 	}
-	if (!n)
-		fputs("Nothing else differed there:", out);
-	else if (alike)
-		fputs("; like its siblings:", out);
 	json_array_foreach (facts, i, f) {
-		if (json_is_true(json_object_get(f, "differs")))
+		if (!strcmp(kind, tmigr_rep_str(f, "kind")))
 			continue;
-		fprintf(out, "%s %s", alike ? "" : ",", tmigr_rep_str(f, "what"));
-		alike = 0;
+		kind = tmigr_rep_str(f, "kind");
+		if (kind_differs(facts, kind))
+			continue;
+		fprintf(out, "%s%s",
+			alike ? ", "
+			: n   ? "; like its siblings: "
+			      : "Like its siblings: ",
+			kind);
+		alike++;
 	}
 	putc('.', out);
 }
@@ -214,9 +228,10 @@ static void tests(const struct tmigr_compare_view *v)
 				   "nothing flagged.");
 		return;
 	}
-	tmigr_view_item(v,
-			"Interval: the differences that Welch's t test does not rule out at 5 %%; "
-			"0 is outside where a difference is seen.");
+	tmigr_view_item(
+		v, "Interval: what Welch's t test does not rule out at 5 %%; 0 is outside where "
+		   "a difference is seen. In parentheses, in units: the baseline is not told "
+		   "from 0.");
 	tmigr_view_item(
 		v,
 		"%llu quantities compared, %llu differences tested: %llu seen (%.1f would be "

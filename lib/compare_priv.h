@@ -22,7 +22,7 @@
 #include "tmigr/compare.h"
 #include "tmigr/runset.h"
 
-/* Groups in the order in which they are shown; names in compare_table.c. */
+/* Groups in the order in which they are shown; their names are in compare_table.c. */
 enum tmigr_group {
 	GROUP_METRIC,
 	GROUP_ENERGY,
@@ -41,6 +41,7 @@ enum tmigr_group {
 
 struct tmigr_quantity {
 	enum tmigr_group group;
+	char *section;	    /* heading under which it is shown, "residency, s" */
 	char *key;	    /* "residency/LITTLE/cpu-sleep": unique, stable */
 	char *name;	    /* within its group, "LITTLE cpu-sleep" */
 	char *unit;	    /* "s", "%", "" (a count) */
@@ -61,6 +62,7 @@ struct tmigr_compare_table {
 };
 
 const char *tmigr_group_name(enum tmigr_group g);
+const char *tmigr_group_section(enum tmigr_group g);
 
 /* ---- compare_table.c ---- */
 
@@ -71,7 +73,8 @@ struct tmigr_quantity_id {
 	const char *name;
 	const char *unit;
 	const char *better;
-	long cpu; /* used by the per-CPU groups only */
+	long cpu;	     /* used by the per-CPU groups only */
+	const char *section; /* NULL: the group's */
 };
 
 /*

@@ -15,7 +15,8 @@ static void add_class(struct tmigr_compare_table *t, size_t run, enum tmigr_grou
 		      const char *class_name, const char *state, double v)
 {
 	struct tmigr_quantity_id id = {
-		group, class_name, state, NULL, group == GROUP_RESIDENCY ? "s" : "", NULL, -1};
+		group, class_name, state, NULL, group == GROUP_RESIDENCY ? "s" : "",
+		NULL,  -1,	   NULL};
 	char *name;
 
 	if (asprintf(&name, "%s %s", class_name, state) < 0) {
@@ -32,7 +33,8 @@ static void add_cpu(struct tmigr_compare_table *t, size_t run, const json_t *cpu
 {
 	long n = (long)tmigr_rep_u64(cpu, "cpu");
 	char number[24], *name;
-	struct tmigr_quantity_id id = {GROUP_CPU_RESIDENCY, state, number, NULL, "s", NULL, n};
+	struct tmigr_quantity_id id = {
+		GROUP_CPU_RESIDENCY, state, number, NULL, "s", NULL, n, NULL};
 
 	snprintf(number, sizeof(number), "%ld", n);
 	if (asprintf(&name, "cpu%ld %s", n, state) < 0) {
@@ -105,8 +107,8 @@ static void add_metric(struct tmigr_compare_table *t, size_t run, const json_t *
 {
 	const char *name = tmigr_rep_str(metric, "name"), *unit = tmigr_rep_str(metric, "unit");
 	const json_t *value = json_object_get(metric, "value");
-	struct tmigr_quantity_id id = {GROUP_METRIC,	  name, *unit ? unit : NULL, NULL, unit,
-				       direction(metric), -1};
+	struct tmigr_quantity_id id = {
+		GROUP_METRIC, name, *unit ? unit : NULL, NULL, unit, direction(metric), -1, NULL};
 	const struct tmigr_run *r = &t->set->runs[run];
 	double *place;
 	char *shown;
@@ -132,7 +134,8 @@ static void add_metric(struct tmigr_compare_table *t, size_t run, const json_t *
 static void add_energy(struct tmigr_compare_table *t, size_t run, const json_t *energy)
 {
 	const char *domain = tmigr_rep_str(energy, "domain");
-	const struct tmigr_quantity_id id = {GROUP_ENERGY, domain, NULL, domain, "J", "lower", -1};
+	const struct tmigr_quantity_id id = {GROUP_ENERGY, domain,  NULL, domain,
+					     "J",	   "lower", -1,	  NULL};
 	const json_t *uj = json_object_get(energy, "energy_uj");
 
 	if (*domain && json_is_number(uj))

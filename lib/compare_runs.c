@@ -121,38 +121,37 @@ static struct tmigr_table *runs_table(const struct numbers *numbers)
 	return t;
 }
 
-/* A table for each group: each has its own digits. */
-static int group_table(const struct tmigr_compare_view *v, const char *group,
-		       const struct numbers *numbers)
+static int section_table(const struct tmigr_compare_view *v, const char *section,
+			 const struct numbers *numbers)
 {
 	size_t n_labels = json_array_size(json_object_get(v->c, "labels")), i;
 	struct tmigr_table *t = runs_table(numbers);
 	const json_t *q;
 
 	json_array_foreach (json_object_get(v->c, "quantities"), i, q) {
-		if (strcmp(tmigr_rep_str(q, "group"), group))
+		if (strcmp(tmigr_rep_str(q, "section"), section))
 			continue;
 		for (size_t k = 0; k < n_labels; k++)
 			label_row(v, t, q, k, numbers);
 	}
-	tmigr_view_title(v, "Every run: %s", tmigr_compare_heading(group));
+	tmigr_view_title(v, "Every run: %s", section);
 	return tmigr_view_table(v, t);
 }
 
 int tmigr_view_runs(const struct tmigr_compare_view *v)
 {
 	struct numbers numbers;
-	const char *group = "";
+	const char *section = "";
 	const json_t *q;
 	size_t i;
 	int ret = find_numbers(json_object_get(v->c, "labels"), &numbers);
 
 	json_array_foreach (json_object_get(v->c, "quantities"), i, q) {
 		if (ret < 0 || tmigr_compare_is_per_cpu(q) ||
-		    !strcmp(group, tmigr_rep_str(q, "group")))
+		    !strcmp(section, tmigr_rep_str(q, "section")))
 			continue;
-		group = tmigr_rep_str(q, "group");
-		ret = group_table(v, group, &numbers);
+		section = tmigr_rep_str(q, "section");
+		ret = section_table(v, section, &numbers);
 	}
 	free(numbers.list);
 	return ret;

@@ -8,24 +8,31 @@
 
 #include "compare_priv.h"
 
-static const char *const group_names[N_GROUPS] = {
-	[GROUP_METRIC] = "metric",
-	[GROUP_ENERGY] = "energy",
-	[GROUP_RESIDENCY] = "residency",
-	[GROUP_MIGRATOR] = "migrator",
-	[GROUP_AVOIDABLE] = "avoidable",
-	[GROUP_REMOTE] = "remote",
-	[GROUP_WOKE] = "woke",
-	[GROUP_ENTRIES] = "entries",
-	[GROUP_ABOVE] = "above",
-	[GROUP_BELOW] = "below",
-	[GROUP_CPU_RESIDENCY] = "cpu-residency",
-	[GROUP_CPU_HELD] = "cpu-held",
+static const struct {
+	const char *name, *section;
+} groups[N_GROUPS] = {
+	[GROUP_METRIC] = {"metric", "metrics"},
+	[GROUP_ENERGY] = {"energy", "energy, J"},
+	[GROUP_RESIDENCY] = {"residency", "residency, s"},
+	[GROUP_MIGRATOR] = {"migrator", "migrator, % of time"},
+	[GROUP_AVOIDABLE] = {"avoidable", "avoidable, s"},
+	[GROUP_REMOTE] = {"remote", "remote expiries"},
+	[GROUP_WOKE] = {"woke", "expiries that woke"},
+	[GROUP_ENTRIES] = {"entries", "idle entries"},
+	[GROUP_ABOVE] = {"above", "above (too deep)"},
+	[GROUP_BELOW] = {"below", "below (too shallow)"},
+	[GROUP_CPU_RESIDENCY] = {"cpu-residency", "residency per CPU, s"},
+	[GROUP_CPU_HELD] = {"cpu-held", "held per CPU, s"},
 };
 
 const char *tmigr_group_name(enum tmigr_group g)
 {
-	return group_names[g];
+	return groups[g].name;
+}
+
+const char *tmigr_group_section(enum tmigr_group g)
+{
+	return groups[g].section;
 }
 
 json_t *tmigr_json_real(double v)
@@ -63,6 +70,7 @@ static struct tmigr_quantity *new_quantity(struct tmigr_compare_table *t,
 	q = &t->q[t->n];
 	*q = (struct tmigr_quantity){
 		.group = id->group,
+		.section = strdup(id->section ? id->section : groups[id->group].section),
 		.key = strdup(key),
 		.name = strdup(id->name),
 		.unit = strdup(id->unit),
@@ -72,7 +80,7 @@ static struct tmigr_quantity *new_quantity(struct tmigr_compare_table *t,
 		.values = malloc(t->n_runs * sizeof(double)),
 	};
 	t->n++; /* so that it is freed */
-	if (!q->key || !q->name || !q->unit || !q->values ||
+	if (!q->section || !q->key || !q->name || !q->unit || !q->values ||
 	    json_object_set_new(t->index, key, json_integer((json_int_t)q->order)) < 0)
 		return NULL;
 	for (size_t i = 0; i < t->n_runs; i++)
@@ -90,7 +98,7 @@ double *tmigr_compare_value(struct tmigr_compare_table *t, const struct tmigr_qu
 
 	if (t->failed)
 		return &nowhere;
-	if (asprintf(&key, "%s/%s%s%s", group_names[id->group], id->a, id->b ? "/" : "",
+	if (asprintf(&key, "%s/%s%s%s", groups[id->group].name, id->a, id->b ? "/" : "",
 		     id->b ? id->b : "") < 0) {
 		t->failed = true;
 		return &nowhere;
@@ -132,6 +140,7 @@ void tmigr_compare_sort(struct tmigr_compare_table *t)
 void tmigr_compare_table_free(struct tmigr_compare_table *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
+		free(t->q[i].section);
 		free(t->q[i].key);
 		free(t->q[i].name);
 		free(t->q[i].unit);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,19 +64,26 @@ void tmigr_view_item(const struct tmigr_compare_view *v, const char *fmt, ...)
 
 int tmigr_view_table(const struct tmigr_compare_view *v, struct tmigr_table *t)
 {
-	tmigr_table_max_width(t, TMIGR_COMPARE_WIDTH);
+	tmigr_table_max_width(t, v->width);
 	return v->markdown ? tmigr_table_markdown(t, v->out) : tmigr_table_print(t, v->out);
 }
 
 /* ---- differences ---- */
 
+/* Three digits, or all before the point. */
+static const char *signed_units(char buf[TMIGR_FMT_MAX], double v)
+{
+	double size = v < 0 ? -v : v;
+
+	snprintf(buf, TMIGR_FMT_MAX, size >= 100 && size < 1e12 ? "%+.0f" : "%+.3g", v);
+	return buf;
+}
+
 /* Where the baseline's mean is not told from 0, in units instead of percent. */
-static void interval_cell(struct tmigr_table *t, const json_t *q, const json_t *cell)
+static void interval_cell(struct tmigr_table *t, const json_t *cell)
 {
 	const json_t *low = json_object_get(cell, "percent_low");
 	const json_t *high = json_object_get(cell, "percent_high");
-	const char *unit = tmigr_rep_str(q, "unit");
-	int d = tmigr_compare_decimals(q).mean;
 	char a[TMIGR_FMT_MAX], b[TMIGR_FMT_MAX], text[2 * TMIGR_FMT_MAX + 8];
 
 	if (json_is_number(low) && json_is_number(high)) {
@@ -90,8 +98,8 @@ static void interval_cell(struct tmigr_table *t, const json_t *q, const json_t *
 		tmigr_table_cell(t, "-");
 		return;
 	}
-	snprintf(text, sizeof(text), "(%+.*g..%+.*g%s%.8s)", d + 3, json_number_value(low), d + 3,
-		 json_number_value(high), *unit ? " " : "", unit);
+	snprintf(text, sizeof(text), "(%s..%s)", signed_units(a, json_number_value(low)),
+		 signed_units(b, json_number_value(high)));
 	tmigr_table_cell(t, text);
 }
 
@@ -122,7 +130,7 @@ static void difference_row(const struct tmigr_compare_view *v, struct tmigr_tabl
 		tmigr_table_cell(t, tmigr_fmt_real(buf, json_object_get(cell, "mean"), d.mean));
 	}
 	percent_cell(t, cell);
-	interval_cell(t, q, cell);
+	interval_cell(t, cell);
 	snprintf(word, sizeof(word), "%s%s", tmigr_rep_str(cell, "verdict"),
 		 json_is_true(json_object_get(cell, "survives")) ? " *" : "");
 	tmigr_table_cell(t, word);
@@ -138,7 +146,7 @@ static struct tmigr_table *difference_table(const struct tmigr_compare_view *v, 
 					    size_t label, bool means)
 {
 	struct tmigr_table *t = tmigr_table_new(1);
-	const char *group = "";
+	const char *section = "";
 	const json_t *q;
 	size_t i;
 
@@ -158,9 +166,9 @@ static struct tmigr_table *difference_table(const struct tmigr_compare_view *v, 
 	json_array_foreach (json_object_get(v->c, "quantities"), i, q) {
 		const json_t *cells = json_object_get(q, "labels");
 
-		if (strcmp(group, tmigr_rep_str(q, "group"))) {
-			group = tmigr_rep_str(q, "group");
-			tmigr_table_cell(t, tmigr_compare_heading(group));
+		if (strcmp(section, tmigr_rep_str(q, "section"))) {
+			section = tmigr_rep_str(q, "section");
+			tmigr_table_cell(t, section);
 			for (int k = 0; k < (means ? 5 : 3); k++)
 				tmigr_table_cell(t, "");
 		}
@@ -184,13 +192,17 @@ static bool means_fit(const struct tmigr_compare_view *v, size_t base)
 	return fit || v->markdown;
 }
 
+/* Where names or figures are too long for the width, lines are longer: a word on
+ * another line than its figure would be of no use. */
 static int differences(const struct tmigr_compare_view *v, size_t base, size_t label, bool means)
 {
 	const json_t *l = json_array_get(json_object_get(v->c, "labels"), label);
+	struct tmigr_compare_view wide = *v;
 
+	wide.width = SIZE_MAX;
 	tmigr_view_title(v, "%s against %s: difference of the means in %%",
 			 tmigr_rep_str(l, "name"), tmigr_rep_str(v->c, "baseline"));
-	return tmigr_view_table(v, difference_table(v, base, label, means));
+	return tmigr_view_table(&wide, difference_table(v, base, label, means));
 }
 
 /* ---- the whole ---- */
@@ -225,14 +237,14 @@ static int print(const struct tmigr_compare_view *v)
 
 int tmigr_compare_text(const json_t *compare, FILE *out)
 {
-	const struct tmigr_compare_view v = {compare, out, false};
+	struct tmigr_compare_view v = {compare, out, TMIGR_COMPARE_WIDTH, false};
 
 	return print(&v);
 }
 
 int tmigr_compare_markdown(const json_t *compare, FILE *out)
 {
-	const struct tmigr_compare_view v = {compare, out, true};
+	struct tmigr_compare_view v = {compare, out, TMIGR_COMPARE_WIDTH, true};
 
 	return print(&v);
 }

@@ -23,6 +23,7 @@
 struct tmigr_compare_view {
 	const json_t *c; /* the object */
 	FILE *out;
+	size_t width; /* of tables */
 	bool markdown;
 };
 
@@ -43,8 +44,6 @@ const char *tmigr_fmt_real(char buf[TMIGR_FMT_MAX], const json_t *v, int decimal
 const char *tmigr_fmt_sd(char buf[TMIGR_FMT_MAX], const json_t *v, int decimals);
 /* "+5.87", "-31.0", "+1234": percent, its digits by its size. */
 const char *tmigr_fmt_signed(char buf[TMIGR_FMT_MAX], double percent);
-/* The heading of a group of quantities: "residency, s". */
-const char *tmigr_compare_heading(const char *group);
 bool tmigr_compare_is_per_cpu(const json_t *quantity);
 
 /* ---- compare_text.c ---- */

@@ -10,7 +10,7 @@ import math
 def _half_mass(df, t):
     """P(0 < T < t). With x = t/sqrt(df) = tan(a) the density is cos(a)^(df-1)."""
     end = math.atan(t / math.sqrt(df))
-    n = 4000  # Simpson
+    n = 600  # Simpson
     h = end / n
     f = lambda a: math.cos(a) ** (df - 1)  # noqa: E731
     total = f(0) + f(end) + sum((4 if i % 2 else 2) * f(i * h) for i in range(1, n))
@@ -27,7 +27,7 @@ def t_limit(df, alpha=0.05):
     low, high = 0.0, 1.0
     while t_p(high, df) > alpha:
         high *= 2
-    for _ in range(100):
+    for _ in range(60):
         mid = (low + high) / 2
         low, high = (mid, high) if t_p(mid, df) > alpha else (low, mid)
     return low
@@ -64,7 +64,7 @@ def percent_interval(a, b):
             if step > 1e4:
                 return None
         outside = centre + side * step
-        for _ in range(60):
+        for _ in range(45):
             mid = (inside + outside) / 2
             inside, outside = (inside, mid) if rejects(mid) else (mid, outside)
         ends.append(inside)
