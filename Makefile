@@ -125,6 +125,12 @@ $(B)/interface.inc $(B)/service.inc:
 	$(Q)mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
+# The style sheet of HTML reports, without its comments, as C strings.
+$(B)/lib/html_style.o: $(B)/html.inc
+$(B)/html.inc: lib/html.css
+	$(Q)mkdir -p $(@D)
+	$(Q)sed '/^\/\*.*\*\/$$/d; s/^\t*//; s/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
+
 $(B)/libtmigr.a: $(LIB_OBJ)
 	$(call msg,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^

@@ -324,10 +324,12 @@ static void match(struct spec *s, const char *line)
 	len = (int)(group[1].rm_eo - group[1].rm_so);
 	snprintf(text, sizeof(text), "%.*s", len, line + group[1].rm_so);
 	if (len < (int)sizeof(text) && tmigr_metrics_number(text, &end, &value) &&
-	    !end[strspn(end, " \t")])
+	    !end[strspn(end, " \t")]) {
 		tmigr_metrics_put(&s->finds, s->name, value, s->unit, s->better);
-	else
+	} else {
+		s->finds.has_junk = true;
 		memcpy(s->finds.junk, text, sizeof(text));
+	}
 }
 
 static void end_line(struct tmigr_metrics *m)
@@ -433,7 +435,7 @@ static int note_none(const struct tmigr_metrics *m, const struct spec *s, json_t
 	const char *cut =
 		m->cut ? " (of lines longer than 16 KiB only their beginning was read)" : "";
 
-	if (*s->finds.junk)
+	if (s->finds.has_junk)
 		return note(notes, "metric %s: no value: what it matched is no number: '%s'",
 			    s->name, s->finds.junk);
 	if (s->known)

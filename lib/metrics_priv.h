@@ -28,7 +28,8 @@ struct finds {
 	size_t n;
 	bool failed;   /* no memory */
 	bool full;     /* there were more values than are kept */
-	char junk[64]; /* what was found and is no number; "" nothing */
+	bool has_junk; /* the regex matched something that is no number: */
+	char junk[64];
 };
 
 /*

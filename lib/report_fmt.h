@@ -80,7 +80,7 @@ size_t tmigr_table_width(const struct tmigr_table *t);
 int tmigr_table_markdown(struct tmigr_table *t, FILE *out);
 /* Prints indented by two and frees.  0 or -ENOMEM (some call before failed). */
 int tmigr_table_print(struct tmigr_table *t, FILE *out);
-void tmigr_table_free(struct tmigr_table *t); /* NULL is fine */
+void tmigr_table_free(struct tmigr_table *t); /* without printing it; NULL is fine */
 
 /* What another view of a table needs; strings are the table's. */
 struct tmigr_table_cell_view {
