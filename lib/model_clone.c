@@ -93,6 +93,7 @@ int tmigr_model_clone(const struct tmigr_model *from, struct tmigr_model **ret)
 		return -ENOMEM;
 	*to = *from;
 	to->cfg.segment = NULL;
+	to->cfg.cpu_span = NULL;
 	to->cfg.arg = NULL;
 	to->pulled = NULL;
 	to->cap_pulled = 0;

@@ -23,8 +23,12 @@ static void account(struct tmigr_model *m, int cpu, __u64 t_ns)
 	struct tmigr_mcpu *c = &m->cpus[cpu];
 	__u64 from = c->since_ns > m->cfg.start_ns ? c->since_ns : m->cfg.start_ns;
 
-	if (t_ns > from)
+	if (t_ns > from) {
 		m->figures[cpu].time_ns[c->slot] += t_ns - from;
+		if (m->cfg.cpu_span)
+			m->cfg.cpu_span(m->cfg.arg,
+					&(struct tmigr_cpu_span){c->cpu, c->slot, from, t_ns});
+	}
 	if (t_ns > c->since_ns)
 		c->since_ns = t_ns;
 }

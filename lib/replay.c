@@ -83,6 +83,7 @@ static int on_meta(struct replay *r, const json_t *meta, struct tmigr_err *err)
 	cfg.start_ns = r->start_ns;
 	if (r->opts) {
 		cfg.segment = r->opts->segment;
+		cfg.cpu_span = r->opts->cpu_span;
 		cfg.arg = r->opts->arg;
 	}
 	ret = tmigr_model_new(&cfg, &r->model);

@@ -43,6 +43,19 @@ struct tmigr_segment {
 	__u64 end_ns;
 };
 
+/*
+ * A stretch of one CPU in one slot.  The stretches of a CPU follow one another
+ * without a gap from the window's start to its end, and those of a slot add up to
+ * the CPU's time in it.  An event ends one even where the slot stays the same
+ * (an idle state entered again); one of no length is not told of.
+ */
+struct tmigr_cpu_span {
+	unsigned int cpu;  /* the kernel's number */
+	unsigned int slot; /* what it was in */
+	__u64 start_ns;	   /* CLOCK_MONOTONIC */
+	__u64 end_ns;
+};
+
 struct tmigr_model_cfg {
 	/* Borrowed; must outlive the model. CPUs in the records that are not
 	 * in it are counted as lost knowledge (unknown), never a crash. */
@@ -51,7 +64,9 @@ struct tmigr_model_cfg {
 	__u64 start_ns;
 	/* Called for each finished segment in time order per root; optional. */
 	void (*segment)(void *arg, const struct tmigr_segment *seg);
-	void *arg;
+	/* Called for each finished stretch in time order per CPU; optional. */
+	void (*cpu_span)(void *arg, const struct tmigr_cpu_span *span);
+	void *arg; /* of both */
 };
 
 /*
@@ -64,7 +79,8 @@ struct tmigr_model_cfg {
 /* 0 or -ENOMEM; the model is owned by the caller (tmigr_model_free). */
 int tmigr_model_new(const struct tmigr_model_cfg *cfg, struct tmigr_model **ret);
 void tmigr_model_free(struct tmigr_model *m);
-/* A copy that is fed and finished by itself, and tells of no segments; owned by the
+/* A copy that is fed and finished by itself, and tells of no segments and
+ * spans; owned by the
  * caller.  -EINVAL: the model is finished. */
 int tmigr_model_clone(const struct tmigr_model *m, struct tmigr_model **ret);
 

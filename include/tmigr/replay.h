@@ -20,6 +20,7 @@
 struct tmigr_replay_opts {
 	/* As in tmigr_model_cfg; optional. */
 	void (*segment)(void *arg, const struct tmigr_segment *seg);
+	void (*cpu_span)(void *arg, const struct tmigr_cpu_span *span);
 	void *arg;
 };
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -17,6 +18,41 @@ void fixture_segment(void *arg, const struct tmigr_segment *seg)
 		f->segs = realloc(f->segs, f->cap_segs * sizeof(*f->segs));
 	}
 	f->segs[f->n_segs++] = *seg;
+}
+
+void fixture_span(void *arg, const struct tmigr_cpu_span *span)
+{
+	struct fixture *f = arg;
+
+	if (f->n_spans == f->cap_spans) {
+		f->cap_spans = f->cap_spans ? 2 * f->cap_spans : 64;
+		f->spans = realloc(f->spans, f->cap_spans * sizeof(*f->spans));
+	}
+	f->spans[f->n_spans++] = *span;
+}
+
+bool fixture_spans_hold(const struct fixture *f, const struct tmigr_topology *topo)
+{
+	__u64(*sums)[TMIGR_SLOTS] = calloc(topo->n_cpus, sizeof(*sums));
+	__u64 *until_ns = calloc(topo->n_cpus, sizeof(*until_ns));
+	bool ok = true;
+
+	for (size_t i = 0; i < topo->n_cpus; i++)
+		until_ns[i] = f->r->start_ns;
+	for (size_t i = 0; i < f->n_spans; i++) {
+		const struct tmigr_cpu_span *s = &f->spans[i];
+		int k = tmigr_topology_index(topo, s->cpu);
+
+		ok &= s->start_ns == until_ns[k] && s->end_ns > s->start_ns;
+		until_ns[k] = s->end_ns;
+		sums[k][s->slot] += s->end_ns - s->start_ns;
+	}
+	for (size_t i = 0; i < topo->n_cpus; i++)
+		ok &= until_ns[i] == f->r->end_ns &&
+		      !memcmp(sums[i], f->r->cpus[i].time_ns, sizeof(sums[i]));
+	free(sums);
+	free(until_ns);
+	return ok;
 }
 
 static bool root_sums_hold(const struct tmigr_root_figures *f, __u64 window)
@@ -60,8 +96,11 @@ struct fixture *fixture_window(struct tmigr_topology *topo, const struct tmigr_r
 			       __u64 start_ns, __u64 end_ns)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct tmigr_model_cfg cfg = {
-		.topo = topo, .start_ns = start_ns, .segment = fixture_segment, .arg = f};
+	struct tmigr_model_cfg cfg = {.topo = topo,
+				      .start_ns = start_ns,
+				      .segment = fixture_segment,
+				      .cpu_span = fixture_span,
+				      .arg = f};
 
 	f->topo = topo;
 	assert_int_equal(tmigr_model_new(&cfg, &f->m), 0);
@@ -69,6 +108,7 @@ struct fixture *fixture_window(struct tmigr_topology *topo, const struct tmigr_r
 	assert_int_equal(tmigr_model_finish(f->m, end_ns), 0);
 	f->r = tmigr_model_result(f->m);
 	assert_true(fixture_sums_hold(f->r));
+	assert_true(fixture_spans_hold(f, topo));
 	return f;
 }
 
@@ -82,6 +122,7 @@ void fixture_free(struct fixture *f)
 	tmigr_model_free(f->m);
 	machine_free(f->topo);
 	free(f->segs);
+	free(f->spans);
 	free(f);
 }
 

@@ -25,6 +25,8 @@ struct fixture {
 	const struct tmigr_result *r;
 	struct tmigr_segment *segs;
 	size_t n_segs, cap_segs;
+	struct tmigr_cpu_span *spans;
+	size_t n_spans, cap_spans;
 };
 
 /* Takes over @topo.  Fails the test when a law does not hold. */
@@ -35,6 +37,10 @@ struct fixture *fixture_window(struct tmigr_topology *topo, const struct tmigr_r
 void fixture_free(struct fixture *f);
 /* Segment callback; arg is a struct fixture. */
 void fixture_segment(void *arg, const struct tmigr_segment *seg);
+/* Span callback; arg is a struct fixture. */
+void fixture_span(void *arg, const struct tmigr_cpu_span *span);
+/* The spans of each CPU fill the window without a gap, and are its figures. */
+bool fixture_spans_hold(const struct fixture *f, const struct tmigr_topology *topo);
 /* Laws 1 and 2, and that holders' times agree with them. */
 bool fixture_sums_hold(const struct tmigr_result *r);
 

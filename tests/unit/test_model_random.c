@@ -25,10 +25,13 @@ static unsigned long from_env(const char *name, unsigned long otherwise)
 
 static void run_model(const struct sim *sim, __u64 order, struct fixture *f)
 {
-	struct tmigr_model_cfg cfg = {
-		.topo = sim->topo, .start_ns = sim->start_ns, .segment = fixture_segment, .arg = f};
+	struct tmigr_model_cfg cfg = {.topo = sim->topo,
+				      .start_ns = sim->start_ns,
+				      .segment = fixture_segment,
+				      .cpu_span = fixture_span,
+				      .arg = f};
 
-	f->n_segs = 0;
+	f->n_segs = f->n_spans = 0;
 	assert_int_equal(tmigr_model_new(&cfg, &f->m), 0);
 	assert_int_equal(sim_feed(sim, f->m, order), 0);
 	f->r = tmigr_model_result(f->m);
@@ -49,12 +52,17 @@ static bool check(const struct sim_cfg *cfg, int orders)
 		ok = fixture_sums_hold(f.r);
 		if (!ok)
 			fprintf(stderr, "# sums do not add up\n");
+		if (!fixture_spans_hold(&f, sim.topo)) {
+			fprintf(stderr, "# the spans are not the figures\n");
+			ok = false;
+		}
 		ok &= brute_same(&b, f.r, f.segs, f.n_segs);
 		tmigr_model_free(f.m);
 		if (!ok)
 			fprintf(stderr, "# seed %llu, delivery %d\n", cfg->seed, order);
 	}
 	free(f.segs);
+	free(f.spans);
 	brute_free(&b);
 	sim_free(&sim);
 	return ok;
@@ -197,6 +205,7 @@ static void the_truth(void **state)
 				fail_msg("seed %u, hierarchy %u", seed, h);
 		tmigr_model_free(f.m);
 		free(f.segs);
+		free(f.spans);
 		sim_free(&sim);
 	}
 }

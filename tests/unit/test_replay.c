@@ -219,7 +219,8 @@ static void keep_segment(void *arg, const struct tmigr_segment *seg)
 /* What the live run does: the model fed record by record, not by frame. */
 static json_t *live_report(struct segments *segs)
 {
-	struct tmigr_model_cfg cfg = {&topo, START, keep_segment, segs};
+	struct tmigr_model_cfg cfg = {
+		.topo = &topo, .start_ns = START, .segment = keep_segment, .arg = segs};
 	struct tmigr_report_input in = {&topo, NULL, &totals, NULL};
 	json_t *a = meta_info(), *b = end_info(), *info = tmigr_replay_info(a, b), *report;
 	struct tmigr_model *m = NULL;
@@ -246,7 +247,7 @@ static json_t *live_report(struct segments *segs)
 static void test_same_bytes(void **state)
 {
 	struct segments live = {.n = 0}, again = {.n = 0};
-	struct tmigr_replay_opts opts = {keep_segment, &again};
+	struct tmigr_replay_opts opts = {.segment = keep_segment, .arg = &again};
 	json_t *a = live_report(&live), *b = NULL;
 	struct tmigr_err err = {""};
 
