@@ -66,9 +66,9 @@ static void make_board(struct board *b)
 	b->cpus[5].active = 1;
 	b->cpus[5].slot = TMIGR_SLOT_RUNNING;
 	b->cpu_expiry[0] = NOW + 3200000;
-	b->groups[0] = (struct tmigr_group_view){"GRP1:0", -1, 1, 0, -1, true, WORD(2, 2, 7), 8};
-	b->groups[1] = (struct tmigr_group_view){"GRP0:0", 0, 0, 1, 0, true, WORD(0, 0xff, 9), 4};
-	b->groups[2] = (struct tmigr_group_view){"GRP0:1", 0, 0, 2, 1, true, WORD(2, 2, 65535), 4};
+	b->groups[0] = (struct tmigr_group_view){"GRP1:0", -1, 1, 0, -1, true, WORD(2, 2, 7), 8, 0};
+	b->groups[1] = (struct tmigr_group_view){"GRP0:0", 0, 0, 1, 0, true, WORD(0, 0xff, 9), 4, 0};
+	b->groups[2] = (struct tmigr_group_view){"GRP0:1", 0, 0, 2, 1, true, WORD(2, 2, 65535), 4, 0};
 	b->group_expiry[0] = b->group_expiry[1] = NOW + 3200000;
 	b->group_expiry[2] = TMIGR_KTIME_MAX;
 	b->root = (struct tmigr_root_view){0, TMIGR_HELD, 5};
