@@ -65,7 +65,8 @@ static void put_maybe(struct csv *t, const json_t *v)
 		fprintf(t->out, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 	} else if (json_is_real(v)) {
 		next_cell(t);
-		fprintf(t->out, "%.17g", json_real_value(v));
+		/* All of a value that was printed in decimal. */
+		fprintf(t->out, "%.15g", json_real_value(v));
 	} else {
 		put_text(t, json_is_string(v) ? json_string_value(v) : "");
 	}
@@ -344,6 +345,15 @@ int tmigr_csv_segment(const json_t *report, const struct tmigr_segment *seg,
 	return ferror(out) ? -EIO : 0;
 }
 
+void tmigr_csv_begin(const struct tmigr_csv_run *run, FILE *out)
+{
+	struct csv t = {out, run, false};
+
+	begin_row(&t);
+	if (t.begun)
+		putc(',', out);
+}
+
 /* ---- a run directory's files ---- */
 
 static int whole(enum tmigr_csv which, const json_t *report, FILE *out)
@@ -370,6 +380,16 @@ int tmigr_report_csv_migrator_states(const json_t *report, FILE *out)
 int tmigr_report_csv_remote(const json_t *report, FILE *out)
 {
 	return whole(TMIGR_CSV_REMOTE, report, out);
+}
+
+int tmigr_report_csv_metrics(const json_t *report, FILE *out)
+{
+	return whole(TMIGR_CSV_METRICS, report, out);
+}
+
+int tmigr_report_csv_energy(const json_t *report, FILE *out)
+{
+	return whole(TMIGR_CSV_ENERGY, report, out);
 }
 
 int tmigr_report_csv_segments_head(FILE *out)

@@ -60,6 +60,9 @@ int tmigr_csv_rows(enum tmigr_csv which, const json_t *report, const struct tmig
 int tmigr_csv_segment(const json_t *report, const struct tmigr_segment *seg,
 		      const struct tmigr_csv_run *run, FILE *out);
 
+/* What a row of @run starts with, for rows that come from elsewhere. */
+void tmigr_csv_begin(const struct tmigr_csv_run *run, FILE *out);
+
 /*
  * What the tables in @which (bits 1 << enum tmigr_csv) hold, as "CSV on the Web"
  * metadata (www.w3.org/ns/csvw): title, unit, type and meaning of each column.
