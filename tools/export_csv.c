@@ -105,7 +105,7 @@ static int open_file(struct file *f, char *path)
 static int close_file(struct file *f, int ret)
 {
 	if (ret < 0)
-		return tool_error("export", "cannot write %s: %s", f->path, strerror(-ret));
+		return output_finish(&f->out, ret);
 	return ret ? ret : output_close(&f->out);
 }
 

@@ -78,39 +78,70 @@ static int open_temp(struct output *o)
 	return fd;
 }
 
+/* Why a write failed is told at the end, when errno is long another: kept here. */
+static ssize_t write_some(void *cookie, const char *data, size_t size)
+{
+	struct output *o = cookie;
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < size) {
+		if (o->error == ECANCELED)
+			return 0;
+		n = write(o->fd, data + done, size - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			o->error = o->error ? o->error : n ? errno : EIO;
+			return 0;
+		}
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+static int close_fd(struct output *o)
+{
+	int ret = o->path && o->fd >= 0 ? close(o->fd) : 0;
+
+	o->fd = -1;
+	return ret;
+}
+
 int output_open(struct output *o, const char *verb, const char *path)
 {
+	static const cookie_io_functions_t io = {.write = write_some};
 	struct stat st;
-	int fd;
+	int error;
 
-	*o = (struct output){.verb = verb, .path = path, .file = stdout};
-	if (!path)
+	*o = (struct output){.verb = verb, .path = path, .fd = STDOUT_FILENO};
+	if (path && (stat(path, &st) < 0 || S_ISREG(st.st_mode)))
+		o->fd = open_temp(o);
+	else if (path)
+		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (o->fd >= 0)
+		o->file = fopencookie(o, "w", io);
+	if (o->file) {
+		setvbuf(o->file, NULL, _IOFBF, 1 << 16);
 		return 0;
-	if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
-		fd = open_temp(o);
-	else
-		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	o->file = fd < 0 ? NULL : fdopen(fd, "w");
-	if (o->file)
-		return 0;
-	fd = errno;
+	}
+	error = errno;
 	output_discard(o);
-	return failed(o, fd);
+	return failed(o, error);
 }
 
 int output_close(struct output *o)
 {
-	FILE *file = o->file;
 	int error = 0;
 
-	errno = 0;
-	if (fflush(file) || ferror(file))
-		error = errno ? errno : EIO;
-	if (!error && o->temp && fsync(fileno(file)) < 0 && errno != EINVAL && errno != EROFS)
+	if (fflush(o->file) || ferror(o->file))
+		error = o->error ? o->error : EIO;
+	if (!error && o->temp && fsync(o->fd) < 0 && errno != EINVAL && errno != EROFS)
 		error = errno;
-	if (file != stdout && fclose(file) && !error)
-		error = errno;
+	fclose(o->file);
 	o->file = NULL;
+	if (close_fd(o) < 0 && !error)
+		error = errno;
 	if (!error)
 		return 0;
 	output_discard(o);
@@ -134,9 +165,13 @@ int output_rename(struct output *o)
 
 void output_discard(struct output *o)
 {
-	if (o->file && o->file != stdout)
+	/* What is still in its buffer is of no use. */
+	if (o->file) {
+		o->error = o->error ? o->error : ECANCELED;
 		fclose(o->file);
+	}
 	o->file = NULL;
+	close_fd(o);
 	if (!o->temp)
 		return;
 	unlink(o->temp);
@@ -148,7 +183,7 @@ int output_finish(struct output *o, int ret)
 	if (ret == 0)
 		ret = output_close(o);
 	else if (ret < 0)
-		ret = failed(o, -ret);
+		ret = failed(o, o->error ? o->error : -ret);
 	if (ret == 0)
 		return output_rename(o);
 	output_discard(o);

@@ -12,11 +12,14 @@ struct output {
 	const char *verb, *path; /* path NULL: standard output */
 	char *temp;		 /* NULL: it is written to directly */
 	FILE *file;
+	/* Inside of output.c. */
+	int fd;
+	int error; /* errno of the first write that failed */
 };
 
 /* All of these return 0, or the exit code with the error told. */
 
-/* @path is borrowed until the end. */
+/* @path is borrowed until the end; @o must stay where it is. */
 int output_open(struct output *o, const char *verb, const char *path);
 /* Flushes and puts a file aside, whole, under its temporary name. */
 int output_close(struct output *o);
