@@ -94,7 +94,8 @@ def mutations(tmp, report):
             docs.append(doc)
             what.append(f'{path}: {kind}')
             # What the run only tells of itself is not looked at.
-            required.append(need and path[0] in defs['report']['required'])
+            required.append(kind == 'gone'
+                            and path[0] in defs['report']['required'])
     for path, value in ((('window_ns',), -1), (('cpus', 0, 'cpu'), 70000),
                         (('answer', 'big_share'), 1.5), (('version',), 2),
                         (('roots', 0, 'holders', 0, 'held_ns'), 0.5),
