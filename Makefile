@@ -71,21 +71,23 @@ PROTOC_C ?= protoc-c
 ifeq ($(origin PERFETTO),undefined)
 PERFETTO := $(shell $(PKG_CONFIG) --exists libprotobuf-c 2>/dev/null && command -v $(PROTOC_C) >/dev/null && echo 1)
 endif
-ifeq ($(PERFETTO),1)
-PACKAGES += libprotobuf-c
-endif
+PACKAGES += $(if $(filter 1,$(PERFETTO)),libprotobuf-c)
+
+# Only the tests and intervals of `tmigr compare` need it; GSL=0 builds without.
+GSL ?= $(shell $(PKG_CONFIG) --exists gsl 2>/dev/null && echo 1)
+PACKAGES += $(if $(filter 1,$(GSL)),gsl)
 
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -I$(B) $(if $(filter 1,$(NCURSES)),-DTMIGR_CURSES) \
-	$(if $(filter 1,$(PERFETTO)),-DTMIGR_PERFETTO) \
+	$(if $(filter 1,$(PERFETTO)),-DTMIGR_PERFETTO) $(if $(filter 1,$(GSL)),-DTMIGR_GSL) \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null) -MMD -MP $(CFLAGS)
-LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
+LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lm
 ifeq ($(SANITIZE),1)
 ALL_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=address,undefined
 endif
 ifeq ($(STATIC),1)
 # Once more at the end: lib/libelf_static.c.
-LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) $(B)/libtmigr.a
+LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) $(B)/libtmigr.a -lm
 LDFLAGS += -static -s
 endif
 
@@ -129,6 +131,12 @@ $(B)/service.inc: daemon/org.varlink.service.varlink
 $(B)/interface.inc $(B)/service.inc:
 	$(Q)mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
+
+# The style sheet of HTML reports, without its comments, as C strings.
+$(B)/lib/html_style.o: $(B)/html.inc
+$(B)/html.inc: lib/html.css
+	$(Q)mkdir -p $(@D)
+	$(Q)sed '/^\/\*.*\*\/$$/d; s/^\t*//; s/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
 $(B)/libtmigr.a: $(LIB_OBJ)
 	$(call msg,AR,$@)

@@ -44,13 +44,6 @@ __attribute__((format(printf, 3, 4))) static json_t *answerf(enum verdict v, jso
 	return o;
 }
 
-/* What the roots that span several classes say together. */
-struct spanning {
-	size_t n_roots;
-	__u64 big_ns, avoidable_ns, avoidable_unknown_ns, unknown_ns;
-	__u64 window_ns; /* summed over those roots */
-};
-
 static unsigned int rank_of(const json_t *classes, size_t i)
 {
 	size_t n = json_array_size(classes);
@@ -62,7 +55,7 @@ static unsigned int rank_of(const json_t *classes, size_t i)
 				tmigr_rep_str(c, "name"), same);
 }
 
-static bool is_big(const json_t *classes, const char *name)
+bool tmigr_rep_is_big(const json_t *classes, const char *name)
 {
 	size_t n = json_array_size(classes);
 
@@ -81,7 +74,7 @@ static size_t classes_of(const json_t *classes, const json_t *root)
 	json_array_foreach (json_object_get(root, "classes"), i, c) {
 		if (!tmigr_rep_u64(c, "n_cpus") && !tmigr_rep_u64(c, "held_ns"))
 			continue;
-		if (!is_big(classes, tmigr_rep_str(c, "name")))
+		if (!tmigr_rep_is_big(classes, tmigr_rep_str(c, "name")))
 			n++;
 		else
 			n_big = 1;
@@ -89,10 +82,10 @@ static size_t classes_of(const json_t *classes, const json_t *root)
 	return n + n_big;
 }
 
-static struct spanning sum_spanning(const json_t *report)
+struct tmigr_spanning tmigr_report_spanning(const json_t *report)
 {
 	const json_t *classes = json_object_get(report, "classes"), *root, *c;
-	struct spanning s = {0};
+	struct tmigr_spanning s = {0};
 	size_t i, k;
 
 	json_array_foreach (json_object_get(report, "roots"), i, root) {
@@ -102,7 +95,7 @@ static struct spanning sum_spanning(const json_t *report)
 		s.window_ns += tmigr_rep_u64(report, "window_ns");
 		s.unknown_ns += tmigr_rep_u64(root, "unknown_ns");
 		json_array_foreach (json_object_get(root, "classes"), k, c) {
-			if (!is_big(classes, tmigr_rep_str(c, "name")))
+			if (!tmigr_rep_is_big(classes, tmigr_rep_str(c, "name")))
 				continue;
 			s.big_ns += tmigr_rep_u64(c, "held_ns");
 			s.avoidable_ns += tmigr_rep_u64(c, "avoidable_ns");
@@ -112,7 +105,7 @@ static struct spanning sum_spanning(const json_t *report)
 	return s;
 }
 
-static json_t *share_of(const struct spanning *s)
+static json_t *share_of(const struct tmigr_spanning *s)
 {
 	return json_real(s->window_ns ? (double)s->big_ns / (double)s->window_ns : 0);
 }
@@ -236,7 +229,7 @@ static const char *lower_class(const json_t *report, char buf[64])
 	return buf;
 }
 
-static json_t *yes(const json_t *report, const char *big, const struct spanning *s)
+static json_t *yes(const json_t *report, const char *big, const struct tmigr_spanning *s)
 {
 	char held[TMIGR_FMT_MAX], pct[TMIGR_FMT_MAX], av[TMIGR_FMT_MAX], av_pct[TMIGR_FMT_MAX];
 	char lower[64], cost[192] = "";
@@ -261,7 +254,7 @@ json_t *tmigr_report_answer(const json_t *report)
 	const json_t *classes = json_object_get(report, "classes");
 	size_t n = json_array_size(classes);
 	const char *big = n ? tmigr_rep_str(json_array_get(classes, n - 1), "name") : "";
-	struct spanning s = sum_spanning(report);
+	struct tmigr_spanning s = tmigr_report_spanning(report);
 	char pct[TMIGR_FMT_MAX];
 
 	if (!json_array_size(json_object_get(report, "roots")))

@@ -9,9 +9,9 @@
 #include "report_fmt.h"
 #include "tmigr/report.h"
 
-enum kind { UINT, STRING, BOOL, SHARE, OBJECT, ARRAY };
+enum kind { UINT, STRING, BOOL, SHARE, REAL, OBJECT, ARRAY, TEXTS };
 
-enum { NULLABLE = 1 };
+enum { NULLABLE = 1, OPTIONAL = 2 };
 
 struct shape {
 	const char *key; /* NULL: end of the table */
@@ -147,7 +147,36 @@ static const struct shape observer_shape[] = {
 	{"drains", UINT, NULLABLE, NULL},	    {0},
 };
 
+static const struct shape metric_shape[] = {
+	{"name", STRING, 0, NULL},
+	{"value", REAL, 0, NULL},
+	{"unit", STRING, 0, NULL},
+	{"better", STRING, NULLABLE, NULL},
+	{0},
+};
+
+static const struct shape energy_shape[] = {
+	{"domain", STRING, 0, NULL},
+	{"energy_uj", UINT, 0, NULL},
+	{0},
+};
+
+static const struct shape changed_shape[] = {
+	{"offline", STRING, OPTIONAL, NULL},
+	{"timer_migration", UINT, OPTIONAL, NULL},
+	{0},
+};
+
 static const struct shape report_shape[] = {
+	{"label", STRING, OPTIONAL, NULL},
+	{"run", UINT, OPTIONAL, NULL},
+	{"failed", STRING, OPTIONAL, NULL},
+	{"warmup_ns", UINT, OPTIONAL, NULL},
+	{"settle_ns", UINT, OPTIONAL, NULL},
+	{"changed", OBJECT, OPTIONAL, changed_shape},
+	{"metrics", ARRAY, OPTIONAL, metric_shape},
+	{"metric_notes", TEXTS, OPTIONAL, NULL},
+	{"energy", ARRAY, OPTIONAL, energy_shape},
 	{"start_ns", UINT, 0, NULL},
 	{"window_ns", UINT, 0, NULL},
 	{"residency_source", STRING, 0, NULL},
@@ -221,6 +250,22 @@ static int check_array(const json_t *v, const struct shape *members, const struc
 	return 0;
 }
 
+static int check_texts(const json_t *v, const struct place *at, struct tmigr_err *err)
+{
+	const json_t *e;
+	size_t i;
+
+	if (!json_is_array(v))
+		return fault(at, "is not an array", err);
+	json_array_foreach (v, i, e) {
+		struct place here = {at, NULL, i};
+
+		if (!json_is_string(e))
+			return fault(&here, "is not a string", err);
+	}
+	return 0;
+}
+
 static int check_value(const json_t *v, const struct shape *s, const struct place *at,
 		       struct tmigr_err *err)
 {
@@ -239,6 +284,10 @@ static int check_value(const json_t *v, const struct shape *s, const struct plac
 		if (!json_is_number(v) || !(json_number_value(v) >= 0 && json_number_value(v) <= 1))
 			return fault(at, "is not a share from 0 to 1", err);
 		return 0;
+	case REAL:
+		return json_is_number(v) ? 0 : fault(at, "is not a number", err);
+	case TEXTS:
+		return check_texts(v, at, err);
 	case OBJECT:
 		return check_members(v, s->members, at, err);
 	default:
@@ -256,6 +305,8 @@ static int check_members(const json_t *obj, const struct shape *s, const struct 
 		struct place here = {at, s->key, 0};
 		int ret;
 
+		if (!v && s->flags & OPTIONAL)
+			continue;
 		if (!v)
 			return fault(&here, "is missing", err);
 		ret = check_value(v, s, &here, err);

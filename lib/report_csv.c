@@ -27,17 +27,7 @@ static void next_cell(struct csv *t)
 static void put_text(struct csv *t, const char *s)
 {
 	next_cell(t);
-	if (!s[strcspn(s, ",\"\r\n")]) {
-		fputs(s, t->out);
-		return;
-	}
-	putc('"', t->out);
-	for (; *s; s++) {
-		if (*s == '"')
-			putc('"', t->out);
-		putc(*s, t->out);
-	}
-	putc('"', t->out);
+	tmigr_fmt_csv(t->out, s);
 }
 
 static void put_u64(struct csv *t, __u64 v)

@@ -35,6 +35,16 @@ void tmigr_fmt_puts(FILE *out, const char *text);
 /* @first, then @text word by word within the width; further lines indented by
  * @indent.  Ends the line. */
 void tmigr_fmt_wrapped(FILE *out, const char *first, const char *text, size_t indent);
+/* Within @width columns. */
+void tmigr_fmt_wrapped_to(FILE *out, const char *first, const char *text, size_t indent,
+			  size_t width);
+
+/* A CSV cell with RFC 4180 quoting where needed. */
+void tmigr_fmt_csv(FILE *out, const char *text);
+
+/* @obj as JSON, a line per member and per object in an array; reals with @digits
+ * significant digits.  0 or a negative errno from writing. */
+int tmigr_json_lines(const json_t *obj, FILE *out, size_t digits);
 
 /* ---- report access ---- */
 __u64 tmigr_rep_u64(const json_t *obj, const char *key);
@@ -43,6 +53,9 @@ const char *tmigr_rep_str(const json_t *obj, const char *key);
 const json_t *tmigr_rep_cpu(const json_t *report, __u64 cpu);
 /* Its class name; "?" when the report does not have the CPU. */
 const char *tmigr_rep_class(const json_t *report, __u64 cpu);
+
+/* Is this class, of a report's classes[], the highest, or level with it? */
+bool tmigr_rep_is_big(const json_t *classes, const char *name);
 
 /* ---- tables ---- */
 struct tmigr_table;
@@ -54,7 +67,33 @@ struct tmigr_table *tmigr_table_new(size_t n_keys);
 void tmigr_table_column(struct tmigr_table *t, bool right, const char *head);
 /* Adds the next cell, row by row. */
 void tmigr_table_cell(struct tmigr_table *t, const char *text);
+/* Cells of figures: as tmigr_fmt_sec() and tmigr_fmt_count() write them, with the
+ * exact value kept for views that can show it. */
+void tmigr_table_sec(struct tmigr_table *t, __u64 ns, __u64 window_ns);
+void tmigr_table_count(struct tmigr_table *t, __u64 n);
+void tmigr_table_number(struct tmigr_table *t, __u64 n); /* 0 is "0" */
+/* As wide as @width columns at most, in place of TMIGR_TEXT_WIDTH. */
+void tmigr_table_max_width(struct tmigr_table *t, size_t width);
+/* Columns that it would take undivided, as it is now. */
+size_t tmigr_table_width(const struct tmigr_table *t);
+/* Prints as a GitHub-flavoured markdown table and frees.  0 or -ENOMEM. */
+int tmigr_table_markdown(struct tmigr_table *t, FILE *out);
 /* Prints indented by two and frees.  0 or -ENOMEM (some call before failed). */
 int tmigr_table_print(struct tmigr_table *t, FILE *out);
+void tmigr_table_free(struct tmigr_table *t); /* without printing it; NULL is fine */
+
+/* What another view of a table needs; strings are the table's. */
+struct tmigr_table_cell_view {
+	const char *text;
+	bool exact; /* there is a figure behind the text: */
+	__u64 value;
+};
+struct tmigr_table_shape {
+	size_t n_keys, n_columns, n_rows;
+};
+/* 0, or -ENOMEM: some call before failed. */
+int tmigr_table_shape(const struct tmigr_table *t, struct tmigr_table_shape *ret);
+const char *tmigr_table_head(const struct tmigr_table *t, size_t column, bool *ret_right);
+struct tmigr_table_cell_view tmigr_table_at(const struct tmigr_table *t, size_t row, size_t column);
 
 #endif

@@ -53,4 +53,13 @@ json_t *tmigr_report_hierarchy(const struct tmigr_report_source *in);
 /* From the parts "classes", "cpus", "roots", "hierarchy" already in @report. */
 json_t *tmigr_report_answer(const json_t *report);
 
+/* What the roots that span several classes say together of the highest class. */
+struct tmigr_spanning {
+	size_t n_roots;
+	__u64 big_ns, avoidable_ns, avoidable_unknown_ns, unknown_ns;
+	__u64 window_ns; /* summed over those roots */
+};
+
+struct tmigr_spanning tmigr_report_spanning(const json_t *report);
+
 #endif

@@ -15,12 +15,18 @@ struct column {
 	bool right;
 };
 
+struct cell {
+	char *text;
+	bool exact;
+	__u64 value;
+};
+
 struct tmigr_table {
-	size_t n_keys;
+	size_t n_keys, max_width;
 	size_t n_columns;
 	struct column *columns;
 	size_t n_cells, cells_size;
-	char **cells;
+	struct cell *cells;
 	bool failed;
 };
 
@@ -28,9 +34,26 @@ struct tmigr_table *tmigr_table_new(size_t n_keys)
 {
 	struct tmigr_table *t = calloc(1, sizeof(*t));
 
-	if (t)
+	if (t) {
 		t->n_keys = n_keys;
+		t->max_width = TMIGR_TEXT_WIDTH;
+	}
 	return t;
+}
+
+void tmigr_table_max_width(struct tmigr_table *t, size_t width)
+{
+	if (t)
+		t->max_width = width;
+}
+
+size_t tmigr_table_width(const struct tmigr_table *t)
+{
+	size_t width = INDENT;
+
+	for (size_t i = 0; t && i < t->n_columns; i++)
+		width += t->columns[i].width + (i ? GAP : 0);
+	return width;
 }
 
 /* Characters, not bytes: continuation bytes of UTF-8 take no column. */
@@ -60,7 +83,7 @@ void tmigr_table_column(struct tmigr_table *t, bool right, const char *head)
 		(struct column){.head = copy, .width = text_width(copy), .right = right};
 }
 
-void tmigr_table_cell(struct tmigr_table *t, const char *text)
+static void add_cell(struct tmigr_table *t, const char *text, bool exact, __u64 value)
 {
 	char *copy = strdup(text);
 	struct column *c;
@@ -69,7 +92,7 @@ void tmigr_table_cell(struct tmigr_table *t, const char *text)
 		goto fail;
 	if (t->n_cells == t->cells_size) {
 		size_t size = t->cells_size ? t->cells_size * 2 : 64;
-		char **cells = reallocarray(t->cells, size, sizeof(*cells));
+		struct cell *cells = reallocarray(t->cells, size, sizeof(*cells));
 
 		if (!cells)
 			goto fail;
@@ -79,7 +102,7 @@ void tmigr_table_cell(struct tmigr_table *t, const char *text)
 	c = &t->columns[t->n_cells % t->n_columns];
 	if (text_width(copy) > c->width)
 		c->width = text_width(copy);
-	t->cells[t->n_cells++] = copy;
+	t->cells[t->n_cells++] = (struct cell){copy, exact, value};
 	return;
 fail:
 	free(copy);
@@ -87,12 +110,41 @@ fail:
 		t->failed = true;
 }
 
-static void table_free(struct tmigr_table *t)
+void tmigr_table_cell(struct tmigr_table *t, const char *text)
 {
+	add_cell(t, text, false, 0);
+}
+
+void tmigr_table_sec(struct tmigr_table *t, __u64 ns, __u64 window_ns)
+{
+	char buf[TMIGR_FMT_MAX];
+
+	add_cell(t, tmigr_fmt_sec(buf, ns, window_ns), true, ns);
+}
+
+void tmigr_table_count(struct tmigr_table *t, __u64 n)
+{
+	char buf[TMIGR_FMT_MAX];
+
+	add_cell(t, tmigr_fmt_count(buf, n), true, n);
+}
+
+void tmigr_table_number(struct tmigr_table *t, __u64 n)
+{
+	char buf[TMIGR_FMT_MAX];
+
+	snprintf(buf, sizeof(buf), "%llu", (unsigned long long)n);
+	add_cell(t, buf, true, n);
+}
+
+void tmigr_table_free(struct tmigr_table *t)
+{
+	if (!t)
+		return;
 	for (size_t i = 0; i < t->n_columns; i++)
 		free(t->columns[i].head);
 	for (size_t i = 0; i < t->n_cells; i++)
-		free(t->cells[i]);
+		free(t->cells[i].text);
 	free(t->columns);
 	free(t->cells);
 	free(t);
@@ -106,14 +158,14 @@ static void put_spaces(FILE *out, size_t n)
 
 /* One line: the key columns, then columns [from, to).  Blanks at its end are
  * left out, so that lines stay short. */
-static void put_line(const struct tmigr_table *t, size_t from, size_t to, char *const *cells,
+static void put_line(const struct tmigr_table *t, size_t from, size_t to, const struct cell *cells,
 		     FILE *out)
 {
 	size_t owed = INDENT;
 
 	for (size_t i = 0; i < to; i++) {
 		const struct column *c = &t->columns[i];
-		const char *text = cells ? cells[i] : c->head;
+		const char *text = cells ? cells[i].text : c->head;
 		size_t pad = c->width - text_width(text);
 
 		if (i >= t->n_keys && i < from)
@@ -139,7 +191,7 @@ static size_t fit(const struct tmigr_table *t, size_t from)
 		width += t->columns[i].width + GAP;
 	for (i = from; i < t->n_columns; i++) {
 		width += t->columns[i].width;
-		if (width > TMIGR_TEXT_WIDTH && i > from)
+		if (width > t->max_width && i > from)
 			break;
 		width += GAP;
 	}
@@ -148,20 +200,38 @@ static size_t fit(const struct tmigr_table *t, size_t from)
 
 int tmigr_table_print(struct tmigr_table *t, FILE *out)
 {
-	int ret = 0;
+	struct tmigr_table_shape shape;
+	int ret = tmigr_table_shape(t, &shape);
 
-	if (!t)
-		return -ENOMEM;
-	if (t->failed || t->n_columns < t->n_keys || !t->n_columns)
-		ret = -ENOMEM;
 	for (size_t from = t->n_keys, to; ret == 0 && from < t->n_columns; from = to) {
 		to = fit(t, from);
 		if (from > t->n_keys)
 			putc('\n', out);
 		put_line(t, from, to, NULL, out);
-		for (size_t row = 0; row < t->n_cells / t->n_columns; row++)
+		for (size_t row = 0; row < shape.n_rows; row++)
 			put_line(t, from, to, t->cells + row * t->n_columns, out);
 	}
-	table_free(t);
+	tmigr_table_free(t);
 	return ret;
+}
+
+int tmigr_table_shape(const struct tmigr_table *t, struct tmigr_table_shape *ret)
+{
+	if (!t || t->failed || t->n_columns < t->n_keys || !t->n_columns)
+		return -ENOMEM;
+	*ret = (struct tmigr_table_shape){t->n_keys, t->n_columns, t->n_cells / t->n_columns};
+	return 0;
+}
+
+const char *tmigr_table_head(const struct tmigr_table *t, size_t column, bool *ret_right)
+{
+	*ret_right = t->columns[column].right;
+	return t->columns[column].head;
+}
+
+struct tmigr_table_cell_view tmigr_table_at(const struct tmigr_table *t, size_t row, size_t column)
+{
+	const struct cell *c = &t->cells[row * t->n_columns + column];
+
+	return (struct tmigr_table_cell_view){c->text, c->exact, c->value};
 }

@@ -47,7 +47,6 @@ static const char *string_or(const json_t *value, const char *key)
 	return s ? s : tmigr_rep_str(value, key);
 }
 
-/* "8 CPUs (4 LITTLE, 4 big)" */
 static void put_machine(const json_t *report, FILE *out)
 {
 	const json_t *classes = json_object_get(report, "classes"), *c;
@@ -63,33 +62,50 @@ static void put_machine(const json_t *report, FILE *out)
 		n = 0;
 		json_array_foreach (cpus, k, cpu)
 			n += !strcmp(tmigr_rep_str(cpu, "class"), name);
-		fprintf(out, "%s%zu ", i ? ", " : " (", n);
-		tmigr_fmt_puts(out, name);
+		fprintf(out, "%s%zu %s", i ? ", " : " (", n, name);
 	}
 	putc(')', out);
+}
+
+/* What @put writes, as a string. */
+static char *as_text(const json_t *report, void (*put)(const json_t *report, FILE *out))
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *mem = open_memstream(&text, &size);
+
+	if (!mem)
+		return NULL;
+	put(report, mem);
+	if (fclose(mem) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+char *tmigr_text_machine(const json_t *report)
+{
+	return as_text(report, put_machine);
 }
 
 static void put_command(const json_t *report, FILE *out)
 {
 	const json_t *command = json_object_get(report, "command"), *word;
 	const json_t *status = json_object_get(report, "exit_status");
-	char *text = NULL;
-	size_t size = 0, i;
-	FILE *mem;
+	size_t i;
 
 	if (!json_array_size(command))
 		return;
-	mem = open_memstream(&text, &size);
-	if (!mem)
-		return;
 	json_array_foreach (command, i, word)
-		fprintf(mem, "%s%s", i ? " " : "",
+		fprintf(out, "%s%s", i ? " " : "",
 			json_is_string(word) ? json_string_value(word) : "?");
 	if (json_is_integer(status))
-		fprintf(mem, " (exit status %lld)", (long long)json_integer_value(status));
-	if (fclose(mem) == 0)
-		tmigr_fmt_wrapped(out, "Command:", text, 2);
-	free(text);
+		fprintf(out, " (exit status %lld)", (long long)json_integer_value(status));
+}
+
+char *tmigr_text_command(const json_t *report)
+{
+	return as_text(report, put_command);
 }
 
 /* The tool's own engine needs no word. */
@@ -105,11 +121,12 @@ static void put_head(const json_t *report, FILE *out)
 	const char *kernel = string_or(json_object_get(report, "kernel"), "release");
 	const json_t *where = json_object_get(report, "machine");
 	const char *machine = string_or(where, "model");
-	char dur[TMIGR_FMT_MAX];
+	char dur[TMIGR_FMT_MAX], *text = tmigr_text_machine(report);
 
 	fprintf(out, "Timer migration and idle states, %s on ",
 		tmigr_fmt_dur(dur, tmigr_rep_u64(report, "window_ns")));
-	put_machine(report, out);
+	tmigr_fmt_puts(out, text ? text : "");
+	free(text);
 	if (*kernel) {
 		fputs(", Linux ", out);
 		tmigr_fmt_puts(out, kernel);
@@ -119,14 +136,24 @@ static void put_head(const json_t *report, FILE *out)
 		machine = tmigr_rep_str(where, "host");
 	if (*machine)
 		tmigr_fmt_wrapped(out, "Machine:", machine, 2);
-	put_command(report, out);
+	text = tmigr_text_command(report);
+	if (text && *text)
+		tmigr_fmt_wrapped(out, "Command:", text, 2);
+	free(text);
+	tmigr_text_run(report, out);
 	if (is_daemons(report))
 		tmigr_fmt_wrapped(out, "Measured by:", tmigr_rep_str(report, "engine"), 2);
 }
 
 /* ---- notes: what a reader must know before trusting a figure ---- */
 
-__attribute__((format(printf, 2, 3))) static void put_note(FILE *out, const char *fmt, ...)
+struct notes {
+	tmigr_put_text put;
+	void *arg;
+};
+
+__attribute__((format(printf, 2, 3))) static void put_note(const struct notes *to, const char *fmt,
+							   ...)
 {
 	char *text = NULL;
 	va_list ap;
@@ -137,7 +164,7 @@ __attribute__((format(printf, 2, 3))) static void put_note(FILE *out, const char
 	va_end(ap);
 	if (n < 0)
 		return;
-	tmigr_fmt_wrapped(out, "Note:", text, 2);
+	to->put(to->arg, text);
 	free(text);
 }
 
@@ -160,11 +187,27 @@ static char *guessed_cpus(const json_t *report)
 	return text;
 }
 
-static void put_notes(const json_t *report, FILE *out)
+static void put_metric_notes(const json_t *report, const struct notes *out)
 {
+	const json_t *notes = json_object_get(report, "metric_notes"), *n;
+	size_t i;
+
+	json_array_foreach (notes, i, n) {
+		if (i == 20) {
+			put_note(out, "%zu of the like in all.", json_array_size(notes));
+			return;
+		}
+		put_note(out, "%s.", json_is_string(n) ? json_string_value(n) : "?");
+	}
+}
+
+void tmigr_text_notes(const json_t *report, tmigr_put_text put, void *arg)
+{
+	const struct notes to = {put, arg}, *out = &to;
 	const json_t *partial = json_object_get(report, "partial");
 	const json_t *sysctl = json_object_get(report, "timer_migration");
 	const char *unlearnt = tmigr_rep_str(json_object_get(report, "hierarchy"), "unlearnt");
+	const char *failed = tmigr_rep_str(report, "failed");
 	char *guessed = guessed_cpus(report);
 
 	if (json_is_string(partial))
@@ -172,6 +215,8 @@ static void put_notes(const json_t *report, FILE *out)
 			 json_string_value(partial));
 	if (json_is_true(json_object_get(report, "interrupted")))
 		put_note(out, "the run was interrupted.");
+	else if (*failed)
+		put_note(out, "this run failed (%s).", failed);
 	if (!strcmp(tmigr_rep_str(report, "residency_source"), "timeline"))
 		put_note(out, "residency is computed from the recorded events, not from the exact "
 			      "counters of the live run.");
@@ -188,6 +233,12 @@ static void put_notes(const json_t *report, FILE *out)
 			 "the end, and their capacity cannot be read then.",
 			 guessed);
 	free(guessed);
+	put_metric_notes(report, out);
+}
+
+static void note_line(void *out, const char *text)
+{
+	tmigr_fmt_wrapped(out, "Note:", text, 2);
 }
 
 /* Named instants; the first ones where there are many. */
@@ -220,32 +271,33 @@ static void put_lost(const json_t *report, FILE *out)
 	__u64 records = tmigr_rep_u64(lost, "records");
 	__u64 updates = tmigr_rep_u64(lost, "group_updates");
 	__u64 expiries = tmigr_rep_u64(lost, "remote_expiries");
-	char *text = NULL;
-	size_t size = 0, i;
-	FILE *mem = open_memstream(&text, &size);
+	size_t i;
 
-	if (!mem)
+	if (!records && !updates && !expiries) {
+		fputs("nothing.", out);
 		return;
-	fprintf(mem, "%llu records", (unsigned long long)records);
+	}
+	fprintf(out, "%llu records", (unsigned long long)records);
 	cpus = json_object_get(lost, "cpus");
 	json_array_foreach (cpus, i, c) {
 		/* Where a machine is wide, the first ones tell the story. */
 		if (i == 8) {
-			fprintf(mem, ", ... %zu CPUs in all", json_array_size(cpus));
+			fprintf(out, ", ... %zu CPUs in all", json_array_size(cpus));
 			break;
 		}
-		fprintf(mem, "%sCPU %llu: %llu", i ? ", " : " (",
+		fprintf(out, "%sCPU %llu: %llu", i ? ", " : " (",
 			(unsigned long long)tmigr_rep_u64(c, "cpu"),
 			(unsigned long long)tmigr_rep_u64(c, "records"));
 	}
-	fprintf(mem, "%s, %llu updates of groups; the time that this blurs is counted as unknown.",
+	fprintf(out, "%s, %llu updates of groups; the time that this blurs is counted as unknown.",
 		json_array_size(cpus) ? ")" : "", (unsigned long long)updates);
 	if (expiries)
-		fprintf(mem, " %llu remote expiries not counted.", (unsigned long long)expiries);
-	if (fclose(mem) == 0)
-		tmigr_fmt_wrapped(out, "Lost:", records || updates || expiries ? text : "nothing.",
-				  2);
-	free(text);
+		fprintf(out, " %llu remote expiries not counted.", (unsigned long long)expiries);
+}
+
+char *tmigr_text_lost(const json_t *report)
+{
+	return as_text(report, put_lost);
 }
 
 /* ---- the tool's own cost ---- */
@@ -278,25 +330,30 @@ static void put_observer(const json_t *report, FILE *out)
 {
 	const json_t *obs = json_object_get(report, "observer");
 	const json_t *cpu = json_object_get(obs, "housekeeping_cpu");
-	char *text = NULL, buf[TMIGR_FMT_MAX];
-	size_t size = 0;
-	FILE *mem = open_memstream(&text, &size);
+	char buf[TMIGR_FMT_MAX];
 
-	if (!mem)
-		return;
-	put_bpf_cost(report, obs, mem);
+	put_bpf_cost(report, obs, out);
 	if (json_is_integer(json_object_get(obs, "cpu_ns")))
-		fprintf(mem, "%s itself took %s of CPU time in %llu wake-ups",
+		fprintf(out, "%s itself took %s of CPU time in %llu wake-ups",
 			is_daemons(report) ? "the daemon" : "tmigr",
 			tmigr_fmt_dur(buf, tmigr_rep_u64(obs, "cpu_ns")),
 			(unsigned long long)tmigr_rep_u64(obs, "wakeups"));
 	else
-		fputs("what tmigr itself took is not known", mem);
+		fputs("what tmigr itself took is not known", out);
 	if (json_is_integer(cpu))
-		fprintf(mem, " on CPU %lld", (long long)json_integer_value(cpu));
-	fprintf(mem, "; %llu records.", (unsigned long long)tmigr_rep_u64(obs, "records"));
-	if (fclose(mem) == 0)
-		tmigr_fmt_wrapped(out, "Observer:", text, 2);
+		fprintf(out, " on CPU %lld", (long long)json_integer_value(cpu));
+	fprintf(out, "; %llu records.", (unsigned long long)tmigr_rep_u64(obs, "records"));
+}
+
+char *tmigr_text_observer(const json_t *report)
+{
+	return as_text(report, put_observer);
+}
+
+static void wrapped(FILE *out, const char *first, char *text)
+{
+	if (text)
+		tmigr_fmt_wrapped(out, first, text, 2);
 	free(text);
 }
 
@@ -314,17 +371,20 @@ int tmigr_report_text(const json_t *report, FILE *out)
 	tmigr_text_remote_line(report, out);
 	tmigr_fmt_wrapped(out, "Answer:", tmigr_rep_str(json_object_get(report, "answer"), "text"),
 			  2);
-	put_notes(report, out);
+	tmigr_text_notes(report, note_line, out);
 	put_marks(report, out);
 	if (ret == 0)
 		ret = tmigr_text_holdings(report, out);
+	if (ret == 0)
+		ret = tmigr_text_metrics(report, out);
 	if (ret == 0)
 		ret = tmigr_text_residency(report, out);
 	if (ret == 0)
 		ret = tmigr_text_remote(report, out);
 	putc('\n', out);
-	put_lost(report, out);
-	put_observer(report, out);
+	tmigr_text_energy(report, out);
+	wrapped(out, "Lost:", tmigr_text_lost(report));
+	wrapped(out, "Observer:", tmigr_text_observer(report));
 	if (ret < 0)
 		return ret;
 	if (fflush(out) != 0 || ferror(out))

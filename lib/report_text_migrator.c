@@ -55,7 +55,7 @@ static void put_leaf(const json_t *report, const char *group, FILE *out)
 }
 
 /* "over GRP0:0 [...], GRP0:1 [...]", or numbers where there are many. */
-static void put_root_members(const json_t *report, const json_t *root, FILE *out)
+void tmigr_text_root_members(const json_t *report, const json_t *root, FILE *out)
 {
 	const json_t *groups = json_object_get(json_object_get(report, "hierarchy"), "groups"), *g;
 	const char *name = tmigr_rep_str(root, "group");
@@ -95,7 +95,7 @@ static void put_root_head(const json_t *report, const json_t *root, FILE *out)
 	if (asprintf(&first, "Global migrator of %s", tmigr_rep_str(root, "group")) < 0)
 		first = NULL;
 	if (mem) {
-		put_root_members(report, root, mem);
+		tmigr_text_root_members(report, root, mem);
 		if (fclose(mem) == 0 && first) {
 			putc('\n', out);
 			tmigr_fmt_wrapped(out, first, members, 2);
@@ -113,6 +113,15 @@ struct regime_table {
 	__u64 window_ns;
 };
 
+/* Blank where no class is asked about. */
+static void sec_or_blank(struct regime_table *r, const json_t *cl, __u64 ns)
+{
+	if (cl)
+		tmigr_table_sec(r->t, ns, r->window_ns);
+	else
+		tmigr_table_cell(r->t, "");
+}
+
 static void regime_row(struct regime_table *r, const char *name, __u64 ns, const json_t *cl)
 {
 	char buf[TMIGR_FMT_MAX];
@@ -120,14 +129,14 @@ static void regime_row(struct regime_table *r, const char *name, __u64 ns, const
 	__u64 av_unknown = tmigr_rep_u64(cl, "avoidable_unknown_ns");
 
 	tmigr_table_cell(r->t, name);
-	tmigr_table_cell(r->t, tmigr_fmt_sec(buf, ns, r->window_ns));
+	tmigr_table_sec(r->t, ns, r->window_ns);
 	tmigr_table_cell(r->t, tmigr_fmt_pct(buf, ns, r->window_ns));
 	if (r->avoidable) {
-		tmigr_table_cell(r->t, cl ? tmigr_fmt_sec(buf, av, r->window_ns) : "");
+		sec_or_blank(r, cl, av);
 		tmigr_table_cell(r->t, cl ? tmigr_fmt_pct(buf, av, ns) : "");
 	}
 	if (r->avoidable_unknown)
-		tmigr_table_cell(r->t, cl ? tmigr_fmt_sec(buf, av_unknown, r->window_ns) : "");
+		sec_or_blank(r, cl, av_unknown);
 }
 
 /* Only a class above the lowest one of this root can hold avoidably. */
@@ -145,19 +154,17 @@ static void class_rows(struct regime_table *r, const json_t *classes)
 	}
 }
 
-int tmigr_text_root(const json_t *report, const json_t *root, FILE *out)
+struct tmigr_table *tmigr_table_root(const json_t *report, const json_t *root)
 {
 	const json_t *classes = json_object_get(root, "classes"), *c;
 	bool one = json_array_size(json_object_get(report, "classes")) < 2;
 	struct regime_table r = {.t = tmigr_table_new(1)};
 	size_t i;
-	int ret;
 
 	r.window_ns = tmigr_rep_u64(report, "window_ns");
 	r.avoidable = json_array_size(classes) > 1;
 	json_array_foreach (classes, i, c)
 		r.avoidable_unknown |= tmigr_rep_u64(c, "avoidable_unknown_ns") > 0;
-	put_root_head(report, root, out);
 	tmigr_table_column(r.t, false, "");
 	tmigr_table_column(r.t, true, "seconds");
 	tmigr_table_column(r.t, true, "%");
@@ -177,8 +184,16 @@ int tmigr_text_root(const json_t *report, const json_t *root, FILE *out)
 	regime_row(&r, "hand-over in flight", tmigr_rep_u64(root, "handover_ns"), NULL);
 	regime_row(&r, "unknown (lost, or not learnt yet)", tmigr_rep_u64(root, "unknown_ns"),
 		   NULL);
-	ret = tmigr_table_print(r.t, out);
-	if (r.avoidable)
+	return r.t;
+}
+
+int tmigr_text_root(const json_t *report, const json_t *root, FILE *out)
+{
+	int ret;
+
+	put_root_head(report, root, out);
+	ret = tmigr_table_print(tmigr_table_root(report, root), out);
+	if (json_array_size(json_object_get(root, "classes")) > 1)
 		fputs("  avoidable: held while a CPU of a lower class under this root was awake\n",
 		      out);
 	return ret;
@@ -239,15 +254,14 @@ static void holder_row(struct tmigr_table *t, const struct holdings_shape *sh, c
 	__u64 held = tmigr_rep_u64(h, "held_ns");
 	char buf[TMIGR_FMT_MAX];
 
-	snprintf(buf, sizeof(buf), "%llu", (unsigned long long)tmigr_rep_u64(h, "cpu"));
-	tmigr_table_cell(t, buf);
+	tmigr_table_number(t, tmigr_rep_u64(h, "cpu"));
 	if (sh->classes)
 		tmigr_table_cell(t, tmigr_rep_str(h, "class"));
 	if (sh->roots)
 		tmigr_table_cell(t, tmigr_rep_str(root, "group"));
-	tmigr_table_cell(t, tmigr_fmt_sec(buf, held, window));
+	tmigr_table_sec(t, held, window);
 	tmigr_table_cell(t, tmigr_fmt_pct(buf, held, window));
-	tmigr_table_cell(t, tmigr_fmt_count(buf, tmigr_rep_u64(h, "holdings")));
+	tmigr_table_count(t, tmigr_rep_u64(h, "holdings"));
 	snprintf(buf, sizeof(buf), "%.3f", (double)tmigr_rep_u64(h, "longest_ns") / 1e6);
 	tmigr_table_cell(t, buf);
 	tmigr_table_cell(t, tmigr_fmt_pct(buf, tmigr_rep_u64(h, "running_ns"), held));
@@ -280,28 +294,34 @@ static void holdings_columns(struct tmigr_table *t, const struct holdings_shape 
 		tmigr_table_column(t, true, "unknown %");
 }
 
-int tmigr_text_holdings(const json_t *report, FILE *out)
+int tmigr_table_holdings(const json_t *report, struct tmigr_table **ret)
 {
 	const json_t *root, *h;
 	struct holdings_shape sh = shape_of(report);
-	struct tmigr_table *t;
+	struct tmigr_table *t = NULL;
 	size_t i, k;
-	int ret;
+	int err = sh.states.failed ? -ENOMEM : 0;
 
-	if (!sh.n) {
-		free(sh.states.names);
-		return 0;
+	if (!err && sh.n) {
+		t = tmigr_table_new(1);
+		holdings_columns(t, &sh);
+		json_array_foreach (json_object_get(report, "roots"), i, root)
+			json_array_foreach (json_object_get(root, "holders"), k, h)
+				holder_row(t, &sh, root, h, tmigr_rep_u64(report, "window_ns"));
 	}
+	free(sh.states.names);
+	*ret = t;
+	return err;
+}
+
+int tmigr_text_holdings(const json_t *report, FILE *out)
+{
+	struct tmigr_table *t;
+	int ret = tmigr_table_holdings(report, &t);
+
+	if (ret < 0 || !t)
+		return ret;
 	fputs("\nMigrator holdings per CPU; running and idle states as shares of the holding\n",
 	      out);
-	t = tmigr_table_new(1);
-	holdings_columns(t, &sh);
-	json_array_foreach (json_object_get(report, "roots"), i, root)
-		json_array_foreach (json_object_get(root, "holders"), k, h)
-			holder_row(t, &sh, root, h, tmigr_rep_u64(report, "window_ns"));
-	ret = tmigr_table_print(t, out);
-	if (sh.states.failed)
-		ret = -ENOMEM;
-	free(sh.states.names);
-	return ret;
+	return tmigr_table_print(t, out);
 }

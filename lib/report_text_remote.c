@@ -179,19 +179,17 @@ static void matrix_columns(struct tmigr_table *t, const json_t *classes, bool ow
 	tmigr_table_column(t, false, "from");
 }
 
-static int print_matrix(const json_t *report, FILE *out)
+struct tmigr_table *tmigr_table_remote(const json_t *report)
 {
 	const json_t *classes = json_object_get(report, "classes"), *c;
 	struct matrix m = {0};
 	struct tmigr_table *t;
-	char buf[TMIGR_FMT_MAX];
 	bool own = false;
 	size_t i;
-	int ret = matrix_sum(report, &m);
 
-	if (ret < 0) {
+	if (matrix_sum(report, &m) < 0) {
 		matrix_free(&m);
-		return ret;
+		return NULL;
 	}
 	for (i = 0; i < m.n; i++)
 		own |= m.own[i] > 0;
@@ -202,15 +200,15 @@ static int print_matrix(const json_t *report, FILE *out)
 
 		tmigr_table_cell(t, tmigr_rep_str(c, "name"));
 		for (size_t k = 0; k < m.n; k++)
-			tmigr_table_cell(t, tmigr_fmt_count(buf, m.counts[i * m.n + k]));
+			tmigr_table_count(t, m.counts[i * m.n + k]);
 		if (own)
-			tmigr_table_cell(t, tmigr_fmt_count(buf, m.own[i]));
-		tmigr_table_cell(t, tmigr_fmt_count(buf, m.woke[i]));
+			tmigr_table_count(t, m.own[i]);
+		tmigr_table_count(t, m.woke[i]);
 		tmigr_table_cell(t, states ? states : "");
 		free(states);
 	}
 	matrix_free(&m);
-	return tmigr_table_print(t, out);
+	return t;
 }
 
 /* ---- CPU pairs ---- */
@@ -251,25 +249,24 @@ static void pair_row(const json_t *report, const json_t *pair, struct tmigr_tabl
 {
 	static const char *const keys[] = {"executor", "target"};
 	struct woken w = {0};
-	char buf[TMIGR_FMT_MAX], *states;
+	char *states;
 
 	woken_add(&w, pair);
 	states = woken_text(&w);
 	for (int i = 0; i < 2; i++) {
 		__u64 cpu = tmigr_rep_u64(pair, keys[i]);
 
-		snprintf(buf, sizeof(buf), "%llu", (unsigned long long)cpu);
-		tmigr_table_cell(t, buf);
+		tmigr_table_number(t, cpu);
 		if (classes)
 			tmigr_table_cell(t, tmigr_rep_class(report, cpu));
 	}
-	tmigr_table_cell(t, tmigr_fmt_count(buf, tmigr_rep_u64(pair, "count")));
-	tmigr_table_cell(t, tmigr_fmt_count(buf, tmigr_rep_u64(pair, "woke_executor")));
+	tmigr_table_count(t, tmigr_rep_u64(pair, "count"));
+	tmigr_table_count(t, tmigr_rep_u64(pair, "woke_executor"));
 	tmigr_table_cell(t, states ? states : "");
 	free(states);
 }
 
-static int print_pairs(const json_t *report, FILE *out)
+struct tmigr_table *tmigr_table_pairs(const json_t *report, size_t *ret_more, __u64 *ret_rest)
 {
 	const json_t *remote = json_object_get(report, "remote");
 	bool classes = json_array_size(json_object_get(report, "classes")) > 1;
@@ -277,10 +274,9 @@ static int print_pairs(const json_t *report, FILE *out)
 	struct pair *pairs = sorted_pairs(remote);
 	struct tmigr_table *t;
 	__u64 rest = 0;
-	int ret;
 
 	if (!pairs)
-		return -ENOMEM;
+		return NULL;
 	t = tmigr_table_new(1);
 	tmigr_table_column(t, true, "ran on");
 	if (classes)
@@ -297,12 +293,23 @@ static int print_pairs(const json_t *report, FILE *out)
 		else
 			rest += pairs[i].count;
 	}
-	putc('\n', out);
-	ret = tmigr_table_print(t, out);
-	if (n > TOP_PAIRS)
-		fprintf(out, "  and %zu more pairs with %llu expiries\n", n - TOP_PAIRS,
-			(unsigned long long)rest);
 	free(pairs);
+	*ret_more = n > TOP_PAIRS ? n - TOP_PAIRS : 0;
+	*ret_rest = rest;
+	return t;
+}
+
+static int print_pairs(const json_t *report, FILE *out)
+{
+	size_t more = 0;
+	__u64 rest = 0;
+	int ret;
+
+	putc('\n', out);
+	ret = tmigr_table_print(tmigr_table_pairs(report, &more, &rest), out);
+	if (ret == 0 && more)
+		fprintf(out, "  and %zu more pairs with %llu expiries\n", more,
+			(unsigned long long)rest);
 	return ret;
 }
 
@@ -321,6 +328,6 @@ int tmigr_text_remote(const json_t *report, FILE *out)
 	fputs("\nRemote expiry: timers of an idle CPU that another CPU ran, and idle states it was "
 	      "woken from\n",
 	      out);
-	ret = print_matrix(report, out);
+	ret = tmigr_table_print(tmigr_table_remote(report), out);
 	return ret < 0 ? ret : print_pairs(report, out);
 }

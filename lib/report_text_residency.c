@@ -8,36 +8,21 @@
 
 /* ---- by class ---- */
 
-struct sum {
-	__u64 time_ns, entries, above, below;
-	bool seen; /* some CPU of the class has this state */
-};
-
-/* sums[class * n_states + state] for the states, and per class besides: */
-struct residency {
-	struct tmigr_names states;
-	size_t n_classes;
-	struct sum *sums;
-	struct class_time {
-		__u64 n_cpus, running_ns, offline_ns, unknown_ns;
-	} * classes;
-};
-
-static void residency_free(struct residency *r)
+void tmigr_residency_free(struct tmigr_residency *r)
 {
 	free(r->states.names);
 	free(r->sums);
 	free(r->classes);
 }
 
-static void add_states(struct residency *r, int class_idx, const json_t *cpu)
+static void add_states(struct tmigr_residency *r, int class_idx, const json_t *cpu)
 {
 	const json_t *s;
 	size_t i;
 
 	json_array_foreach (json_object_get(cpu, "states"), i, s) {
 		size_t k = tmigr_names_index(&r->states, tmigr_rep_str(s, "name"));
-		struct sum *sum = &r->sums[(size_t)class_idx * r->states.n + k];
+		struct tmigr_state_sum *sum = &r->sums[(size_t)class_idx * r->states.n + k];
 
 		sum->time_ns += tmigr_rep_u64(s, "time_ns");
 		sum->entries += tmigr_rep_u64(s, "entries");
@@ -47,7 +32,7 @@ static void add_states(struct residency *r, int class_idx, const json_t *cpu)
 	}
 }
 
-static int residency_sum(const json_t *report, struct residency *r)
+int tmigr_residency_sum(const json_t *report, struct tmigr_residency *r)
 {
 	const json_t *cpus = json_object_get(report, "cpus"), *cpu, *s;
 	size_t i, k;
@@ -81,7 +66,7 @@ static void time_cells(struct tmigr_table *t, const char *class_name, const char
 
 	tmigr_table_cell(t, class_name);
 	tmigr_table_cell(t, state);
-	tmigr_table_cell(t, tmigr_fmt_sec(buf, ns, window));
+	tmigr_table_sec(t, ns, window);
 	tmigr_table_cell(t, tmigr_fmt_pct(buf, ns, window * n_cpus));
 }
 
@@ -94,30 +79,30 @@ static void plain_row(struct tmigr_table *t, const char *class_name, const char 
 }
 
 static void state_row(struct tmigr_table *t, const char *class_name, const char *state,
-		      const struct sum *s, __u64 window, __u64 n_cpus)
+		      const struct tmigr_state_sum *s, __u64 window, __u64 n_cpus)
 {
 	char buf[TMIGR_FMT_MAX];
 
 	time_cells(t, class_name, state, s->time_ns, window, n_cpus);
-	tmigr_table_cell(t, tmigr_fmt_count(buf, s->entries));
+	tmigr_table_count(t, s->entries);
 	if (s->entries)
 		snprintf(buf, sizeof(buf), "%.3f", (double)s->time_ns / (double)s->entries / 1e6);
 	tmigr_table_cell(t, s->entries ? buf : "-");
-	tmigr_table_cell(t, tmigr_fmt_count(buf, s->above));
-	tmigr_table_cell(t, tmigr_fmt_count(buf, s->below));
+	tmigr_table_count(t, s->above);
+	tmigr_table_count(t, s->below);
 }
 
-static void class_rows(const json_t *report, const struct residency *r, size_t c,
+static void class_rows(const json_t *report, const struct tmigr_residency *r, size_t c,
 		       struct tmigr_table *t)
 {
 	const json_t *cl = json_array_get(json_object_get(report, "classes"), c);
 	const char *name = tmigr_rep_str(cl, "name");
-	const struct class_time *ct = &r->classes[c];
+	const struct tmigr_class_time *ct = &r->classes[c];
 	__u64 window = tmigr_rep_u64(report, "window_ns");
 
 	plain_row(t, name, "running", ct->running_ns, window, ct->n_cpus);
 	for (size_t k = 0; k < r->states.n; k++) {
-		const struct sum *s = &r->sums[c * r->states.n + k];
+		const struct tmigr_state_sum *s = &r->sums[c * r->states.n + k];
 
 		if (s->seen)
 			state_row(t, name, r->states.names[k], s, window, ct->n_cpus);
@@ -128,13 +113,12 @@ static void class_rows(const json_t *report, const struct residency *r, size_t c
 		plain_row(t, name, "unknown", ct->unknown_ns, window, ct->n_cpus);
 }
 
-/* Driver and governor decide what the states are and who picks them. */
-static void put_title(const json_t *report, FILE *out)
+void tmigr_text_residency_title(const json_t *report, FILE *out)
 {
 	const char *driver = tmigr_rep_str(report, "cpuidle_driver");
 	const char *governor = tmigr_rep_str(report, "cpuidle_governor");
 
-	fputs("\nIdle-state residency by class", out);
+	fputs("Idle-state residency by class", out);
 	if (*driver) {
 		fputs(", driver ", out);
 		tmigr_fmt_puts(out, driver);
@@ -143,14 +127,13 @@ static void put_title(const json_t *report, FILE *out)
 		fputs(", governor ", out);
 		tmigr_fmt_puts(out, governor);
 	}
-	fputs("; % of the class's CPU time\n", out);
+	fputs("; % of the class's CPU time", out);
 }
 
-static int print_classes(const json_t *report, const struct residency *r, FILE *out)
+struct tmigr_table *tmigr_table_classes(const json_t *report, const struct tmigr_residency *r)
 {
 	struct tmigr_table *t = tmigr_table_new(2);
 
-	put_title(report, out);
 	tmigr_table_column(t, false, "class");
 	tmigr_table_column(t, false, "state");
 	tmigr_table_column(t, true, "seconds");
@@ -161,7 +144,7 @@ static int print_classes(const json_t *report, const struct residency *r, FILE *
 	tmigr_table_column(t, true, "below (too shallow)");
 	for (size_t c = 0; c < r->n_classes; c++)
 		class_rows(report, r, c, t);
-	return tmigr_table_print(t, out);
+	return t;
 }
 
 /* ---- per CPU ---- */
@@ -169,7 +152,6 @@ static int print_classes(const json_t *report, const struct residency *r, FILE *
 static void cpu_state_cells(struct tmigr_table *t, const struct tmigr_names *states,
 			    const json_t *cpu, __u64 window)
 {
-	char buf[TMIGR_FMT_MAX];
 	const json_t *s;
 	size_t i;
 
@@ -183,24 +165,25 @@ static void cpu_state_cells(struct tmigr_table *t, const struct tmigr_names *sta
 			ns += tmigr_rep_u64(s, "time_ns");
 			has = true;
 		}
-		tmigr_table_cell(t, has ? tmigr_fmt_sec(buf, ns, window) : "");
+		if (has)
+			tmigr_table_sec(t, ns, window);
+		else
+			tmigr_table_cell(t, "");
 	}
 }
 
-static int print_cpus(const json_t *report, const struct residency *r, FILE *out)
+struct tmigr_table *tmigr_table_cpus(const json_t *report, const struct tmigr_residency *r)
 {
 	const json_t *cpus = json_object_get(report, "cpus"), *cpu;
 	__u64 window = tmigr_rep_u64(report, "window_ns");
 	struct tmigr_table *t = tmigr_table_new(1);
 	bool offline = false, unknown = false;
-	char buf[TMIGR_FMT_MAX];
 	size_t i;
 
 	for (i = 0; i < r->n_classes; i++) {
 		offline |= r->classes[i].offline_ns > 0;
 		unknown |= r->classes[i].unknown_ns > 0;
 	}
-	fputs("\nResidency per CPU, seconds\n", out);
 	tmigr_table_column(t, true, "cpu");
 	if (r->n_classes > 1)
 		tmigr_table_column(t, false, "class");
@@ -212,31 +195,34 @@ static int print_cpus(const json_t *report, const struct residency *r, FILE *out
 	if (unknown)
 		tmigr_table_column(t, true, "unknown");
 	json_array_foreach (cpus, i, cpu) {
-		snprintf(buf, sizeof(buf), "%llu", (unsigned long long)tmigr_rep_u64(cpu, "cpu"));
-		tmigr_table_cell(t, buf);
+		tmigr_table_number(t, tmigr_rep_u64(cpu, "cpu"));
 		if (r->n_classes > 1)
 			tmigr_table_cell(t, tmigr_rep_str(cpu, "class"));
-		tmigr_table_cell(t, tmigr_fmt_sec(buf, tmigr_rep_u64(cpu, "running_ns"), window));
+		tmigr_table_sec(t, tmigr_rep_u64(cpu, "running_ns"), window);
 		cpu_state_cells(t, &r->states, cpu, window);
 		if (offline)
-			tmigr_table_cell(
-				t, tmigr_fmt_sec(buf, tmigr_rep_u64(cpu, "offline_ns"), window));
+			tmigr_table_sec(t, tmigr_rep_u64(cpu, "offline_ns"), window);
 		if (unknown)
-			tmigr_table_cell(
-				t, tmigr_fmt_sec(buf, tmigr_rep_u64(cpu, "unknown_ns"), window));
+			tmigr_table_sec(t, tmigr_rep_u64(cpu, "unknown_ns"), window);
 	}
-	return tmigr_table_print(t, out);
+	return t;
 }
 
 int tmigr_text_residency(const json_t *report, FILE *out)
 {
-	struct residency r = {0};
-	int ret = residency_sum(report, &r);
+	struct tmigr_residency r = {0};
+	int ret = tmigr_residency_sum(report, &r);
 
-	if (ret == 0)
-		ret = print_classes(report, &r, out);
-	if (ret == 0)
-		ret = print_cpus(report, &r, out);
-	residency_free(&r);
+	if (ret == 0) {
+		putc('\n', out);
+		tmigr_text_residency_title(report, out);
+		putc('\n', out);
+		ret = tmigr_table_print(tmigr_table_classes(report, &r), out);
+	}
+	if (ret == 0) {
+		fputs("\nResidency per CPU, seconds\n", out);
+		ret = tmigr_table_print(tmigr_table_cpus(report, &r), out);
+	}
+	tmigr_residency_free(&r);
 	return ret;
 }

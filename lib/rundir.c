@@ -28,6 +28,7 @@ static const char *const run_files[] = {
 	"remote.csv",
 	"hierarchy.json",
 	"metrics.csv",
+	"energy.csv",
 	"stdout",
 	"stderr",
 	"events.tmr",
@@ -417,18 +418,38 @@ static int write_hierarchy(struct tmigr_rundir *d, const json_t *report, FILE *o
 	return write_pretty(d, json_object_get(report, "hierarchy"), out);
 }
 
+static int write_metrics(struct tmigr_rundir *d, const json_t *report, FILE *out)
+{
+	(void)d;
+	return tmigr_report_csv_metrics(report, out);
+}
+
+static int write_energy(struct tmigr_rundir *d, const json_t *report, FILE *out)
+{
+	(void)d;
+	return tmigr_report_csv_energy(report, out);
+}
+
 static const struct view {
 	const char *name;
 	write_fn fn;
+	const char *member; /* only where the report has it; NULL: always */
 } views[] = {
-	{"report.json", write_report},
-	{"residency.csv", write_residency},
-	{"migrator.csv", write_migrator},
-	{"migrator-states.csv", write_migrator_states},
-	{"migrator-segments.csv", write_segments},
-	{"remote.csv", write_remote},
-	{"hierarchy.json", write_hierarchy},
+	{"report.json", write_report, NULL},
+	{"residency.csv", write_residency, NULL},
+	{"migrator.csv", write_migrator, NULL},
+	{"migrator-states.csv", write_migrator_states, NULL},
+	{"migrator-segments.csv", write_segments, NULL},
+	{"remote.csv", write_remote, NULL},
+	{"hierarchy.json", write_hierarchy, NULL},
+	{"metrics.csv", write_metrics, "metrics"},
+	{"energy.csv", write_energy, "energy"},
 };
+
+static bool has_view(const struct view *v, const json_t *report)
+{
+	return !v->member || json_object_get(report, v->member);
+}
 
 #define N_VIEWS (sizeof(views) / sizeof(views[0]))
 
@@ -437,8 +458,10 @@ static int write_views(struct tmigr_rundir *d, const json_t *report, struct tmig
 	char temp[64];
 
 	for (size_t i = 0; i < N_VIEWS; i++) {
-		int ret = write_partial(d, views[i].name, views[i].fn, report);
+		int ret = 0;
 
+		if (has_view(&views[i], report))
+			ret = write_partial(d, views[i].name, views[i].fn, report);
 		if (ret == 0)
 			continue;
 		while (i--) {
@@ -451,7 +474,7 @@ static int write_views(struct tmigr_rundir *d, const json_t *report, struct tmig
 	return 0;
 }
 
-static int rename_all(struct tmigr_rundir *d, struct tmigr_err *err)
+static int rename_all(struct tmigr_rundir *d, const json_t *report, struct tmigr_err *err)
 {
 	for (size_t i = 0; i < d->n_given; i++) {
 		int ret = rename_partial(d, d->given[i]);
@@ -462,7 +485,7 @@ static int rename_all(struct tmigr_rundir *d, struct tmigr_err *err)
 					  strerror(-ret));
 	}
 	for (size_t i = 0; i < N_VIEWS; i++) {
-		int ret = rename_partial(d, views[i].name);
+		int ret = has_view(&views[i], report) ? rename_partial(d, views[i].name) : 0;
 
 		if (ret < 0)
 			return tmigr_fail(err, ret, "%s/%s: %s", d->path, views[i].name,
@@ -484,7 +507,7 @@ int tmigr_rundir_finish(struct tmigr_rundir *d, const json_t *run, const json_t 
 	}
 	ret = write_views(d, report, err);
 	if (ret == 0)
-		ret = rename_all(d, err);
+		ret = rename_all(d, report, err);
 	if (ret == 0) {
 		ret = write_run(d, run, stopped ? "interrupted" : "complete");
 		if (ret < 0)

@@ -2,8 +2,14 @@
 /*
  * The parts of `tmigr run`.
  *
- *   run.c           options and flow
- *   run_session.c   engine, recording, run directory: one window
+ *   run.c           the whole: what is there once for all runs
+ *   run_options.c   options
+ *   run_once.c      one run: window, command, report
+ *   run_series.c    -n: which runs are to do, progress, exit status, table
+ *   run_earlier.c   -n --continue: what is there already, and whether it fits
+ *   run_machine.c   --offline, --timer-migration
+ *   run_printed.c   --metric
+ *   run_session.c   engine, recording, run directory: one window after the other
  *   run_remote.c    the window of a daemon, in the engine's place
  *   run_child.c     the command: start, output, signals, end
  *   run_loop.c      waits for signals, output and the next drain
@@ -23,24 +29,60 @@
 
 #include "args.h"
 #include "daemon.h"
+#include "tmigr/energy.h"
 #include "tmigr/engine.h"
 #include "tmigr/housekeeping.h"
+#include "tmigr/machine_change.h"
+#include "tmigr/metrics.h"
 #include "tmigr/model.h"
 #include "tmigr/recording.h"
 #include "tmigr/rundir.h"
 #include "tmigr/topology.h"
 
 struct run_opts {
-	__u64 duration_ns; /* -d; 0: no limit */
-	const char *dir;   /* -o; NULL: none */
-	bool record, force, kick, json, no_stats;
-	int progress;	   /* 1 forced, 0 never, -1 where it disturbs nothing */
-	int housekeeping;  /* CPU, -1: chosen */
-	size_t ring_bytes; /* tests; 0: chosen */
+	__u64 duration_ns;	    /* -d; 0: no limit */
+	__u64 warmup_ns, settle_ns; /* 0: none */
+	const char *dir;	    /* -o; NULL: none */
+	const char *label;	    /* NULL: none */
+	unsigned long n;	    /* -n; 0: not given, one run in dir itself */
+	bool record, force, kick, json, no_stats, go_on;
+	struct tmigr_metrics *metrics; /* of --metric; NULL: none */
+	struct arg_list metric_specs;
+	struct arg_list fail_if;
+	unsigned int *offline; /* CPUs of --offline; owned */
+	size_t n_offline;
+	const char *offline_text;
+	int timer_migration;  /* --timer-migration; -1: as it is */
+	const char *sys_root; /* tests: sysfs and procfs of changes and energy; NULL: / */
+	int progress;	      /* 1 forced, 0 never, -1 where it disturbs nothing */
+	int housekeeping;     /* CPU, -1: chosen */
+	size_t ring_bytes;    /* tests; 0: chosen */
 	struct arg_list classes;
 	struct daemon_opts daemon;
 	char **command; /* NULL terminated; NULL: none */
 };
+
+/* ---- run_options.c ---- */
+
+/* -1 to go on, else the exit code with the error told; run_opts_free() in any case. */
+int run_opts_parse(struct run_opts *o, int argc, char **argv);
+void run_opts_free(struct run_opts *o);
+
+/* ---- run_machine.c ---- */
+
+struct machine {
+	struct tmigr_change *change; /* NULL: nothing to be changed */
+	/* As it is with the changes; NULL: nothing was, or not on this machine.
+	 * The session's from session_open() on. */
+	struct tmigr_topology *topo;
+};
+
+/* 0, or the exit code with the error told. */
+int machine_change(struct machine *m, const struct run_opts *opts);
+/* What was changed, or NULL. */
+const json_t *machine_changed(const struct machine *m);
+/* Puts it back; 0, or the exit code with the error told. */
+int machine_restore(struct machine *m);
 
 /* ---- run_child.c ---- */
 
@@ -122,23 +164,40 @@ struct remote {
 struct session {
 	const struct run_opts *opts;
 	struct tmigr_topology *topo;
-	struct tmigr_topology *end_topo; /* NULL: as at the start */
-	struct daemon *daemon;		 /* NULL: the own engine */
-	struct remote remote;
+	struct daemon *daemon; /* NULL: the own engine */
 	struct tmigr_engine *engine;
+	struct tmigr_energy *energy;
+	const json_t *changed; /* of the machine; borrowed, NULL: nothing */
+	int cpu;	       /* where the tool runs, -1: not pinned */
+	struct tmigr_housekeeping housekeeping;
+	bool attached;
+	/* ---- of one run ---- */
+	const char *path;		 /* its run directory; NULL: none */
+	bool open;			 /* the window is */
+	bool more;			 /* another run comes behind it: stay attached */
+	bool quiet;			 /* its report is not printed */
+	const char *why;		 /* it failed; NULL: it did not */
+	char *output[2];		 /* where the command's outputs are copied; NULL: not */
+	struct tmigr_topology *end_topo; /* NULL: as at the start */
+	struct remote remote;
 	struct tmigr_window *window;
 	struct tmigr_rundir *dir;
 	struct tmigr_recording_writer *rec;
 	json_t *info;
+	json_t *report; /* NULL: none was made */
 	__u64 start_ns, end_ns;
-	int cpu; /* where the tool runs, -1: not pinned */
-	struct tmigr_housekeeping housekeeping;
 	int failed; /* exit code of what went wrong on the way, 0 nothing */
-	bool rec_begun;
 };
 
 /* All of these return 0, or the exit code with the error told. */
-int session_open(struct session *s, const struct run_opts *opts);
+int session_open(struct session *s, const struct run_opts *opts, struct machine *machine);
+/* From here on everything is measured; windows are what is reported. */
+int session_attach(struct session *s);
+/* A run: its directory @path (NULL: none; not copied), @force: in the place of an
+ * earlier one.  @run: its number, 0: none. */
+int session_prepare(struct session *s, const char *path, bool force, unsigned long run);
+/* Ready for the next one. */
+void session_end(struct session *s);
 int session_start(struct session *s);
 int session_drain(struct session *s);
 /* Ends the window, at exactly @at_ns where that is still possible, else as soon as it
@@ -148,8 +207,9 @@ int session_stop(struct session *s, __u64 at_ns);
 __u64 session_lead_ns(const struct session *s);
 /* Figures -> report, printed and written; @exit_status -1: no command. */
 int session_report(struct session *s, int exit_status, bool interrupted);
-/* Opens a file of the run directory for the command's output; -1: error told. */
-int session_output_file(struct session *s, const char *name);
+/* Opens the file of the run directory for the command's stdout (0) or stderr (1); -1:
+ * error told. */
+int session_output_file(struct session *s, size_t which);
 /* The command could not be started: nothing is left in the run directory. */
 void session_discard(struct session *s);
 void session_close(struct session *s);
@@ -166,20 +226,38 @@ int session_mark(void *arg, __u64 watermark_ns);
 
 /* In place of the engine's; 0, or the exit code with the error told. */
 int remote_open(struct session *s);
+void remote_init(struct remote *r);
 int remote_start(struct session *s);
 /* A daemon that is gone is told of; the window has ended then (remote.gone). */
 int remote_drain(struct session *s);
 int remote_stop(struct session *s);
-void remote_close(struct session *s);
+/* The run is over; the daemon's connection stays. */
+void remote_end(struct session *s);
 
 /* ---- run_info.c ---- */
 /* @engine: which one measures.  New reference or NULL. */
 json_t *run_info(const struct run_opts *opts, bool has_tmigr, const char *engine);
+/* Adds what is known of run @run (0: it has no number) before it begins. */
+int run_info_begin(json_t *info, const struct run_opts *opts, unsigned long run,
+		   const json_t *changed);
+/* The options that make a run what it is, for run.json.  New reference or NULL. */
+json_t *run_info_options(const struct run_opts *opts);
+
+/* ---- run_printed.c ---- */
+/* The metrics of a run, and what the machine's energy counters say, into info.  0 or
+ * -ENOMEM. */
+int run_printed(struct session *s);
+int run_energy(struct session *s);
 
 /* ---- run_progress.c ---- */
 struct progress {
 	bool on;
 	bool drawn;
+	unsigned long run, n; /* run 2 of 3; n 0: no series */
+	__u64 expected_ns;    /* a window's length; 0: not known */
+	__u64 rest_ns;	      /* of the series behind this run; 0: not known */
+	const char *phase;    /* "settling", "warming up"; NULL: the window is open */
+	__u64 phase_ns, phase_end_ns;
 };
 
 void progress_init(struct progress *p, const struct run_opts *opts);
@@ -193,7 +271,6 @@ struct loop {
 	struct signals *signals;
 	struct progress progress;
 	__u64 deadline_ns; /* end of the window by -d; 0: none */
-	__u64 kill_ns;	   /* when the command gets SIGKILL; 0: never */
 	int interrupts;	   /* SIGINT, SIGTERM, SIGHUP so far */
 	int signal;	   /* the first of them */
 	int failed;
@@ -203,9 +280,49 @@ struct loop {
  * there.  Returns session_stop()'s @at_ns: the deadline, or 0 where something else
  * ended the window. */
 __u64 loop_window(struct loop *l);
+/* Before the window: @ns long, or until the user or the command's end stops it. */
+void loop_wait(struct loop *l, __u64 ns, const char *phase);
 /* After the window: until the command has ended, or the second interrupt. */
 void loop_end(struct loop *l, int sig);
 /* Takes pending signals; true when the user has asked twice to stop. */
 bool loop_stopped(struct loop *l);
+
+/* ---- run_once.c ---- */
+struct once {
+	struct session *session;
+	struct signals *signals;
+	const char *path; /* run directory; NULL: none */
+	bool force;	  /* it is in the place of an earlier one */
+	unsigned long run;
+	struct progress progress;
+};
+
+/* How a run ended. */
+struct outcome {
+	int code;	  /* exit code */
+	bool interrupted; /* by the user: no further run */
+	bool broken;	  /* the tool could not do it: no further run */
+	char why[128];	  /* it failed; "" it did not */
+	json_t *report;	  /* the caller's; NULL: there is none */
+	__u64 length_ns;  /* of the window */
+};
+
+void run_once(const struct once *once, struct outcome *ret);
+
+/* ---- run_series.c ---- */
+/* All runs of -n.  Returns the exit code. */
+int run_series(struct session *s, struct signals *signals);
+/* Before anything is attached: is there room for them?  0 or the exit code. */
+int run_series_check(const struct run_opts *opts);
+
+/* ---- run_earlier.c ---- */
+enum earlier { RUN_MISSING, RUN_AGAIN, RUN_KEPT };
+
+/*
+ * What there is of the run whose directory is @path, for --continue.  @now: what
+ * run.json would say.  A line is told about what is kept though it failed, or is
+ * done again.  -1: it does not fit, the error is told.
+ */
+int run_earlier(const char *path, unsigned long run, const json_t *now);
 
 #endif

@@ -131,6 +131,24 @@ static void tick(struct loop *l)
 	progress_draw(&l->progress, l->session);
 }
 
+void loop_wait(struct loop *l, __u64 ns, const char *phase)
+{
+	__u64 start = now_ns(), next = start;
+
+	l->progress.phase = phase;
+	l->progress.phase_ns = start;
+	l->progress.phase_end_ns = start + ns;
+	while (!window_over(l) && now_ns() < start + ns) {
+		if (now_ns() >= next) {
+			tick(l);
+			next = now_ns() + DRAIN_NS;
+		}
+		wait_for(l, -1, -1, next < start + ns ? next : start + ns);
+	}
+	progress_clear(&l->progress);
+	l->progress.phase = NULL;
+}
+
 /* An own timer for the end by -d: the sleep for the next drain is a lax one. */
 static int deadline_timer(__u64 at_ns)
 {

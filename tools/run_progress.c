@@ -2,7 +2,6 @@
 /* The line that shows on a terminal while the window is open. */
 #include "run.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -71,20 +70,69 @@ static void describe(const struct session *s, char *text, size_t size)
 	tmigr_hierarchy_free(h);
 }
 
-void progress_draw(struct progress *p, const struct session *s)
+static __u64 now_ns(void)
 {
 	struct timespec t;
-	char who[120];
-	__u64 now;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (__u64)t.tv_sec * 1000000000ULL + (__u64)t.tv_nsec;
+}
+
+static unsigned long long whole_s(__u64 ns)
+{
+	return ns / 1000000000ULL;
+}
+
+/* ", all done about 14:32:10": local time in @ns from now. */
+static void put_end(FILE *out, __u64 ns)
+{
+	time_t t = time(NULL) + (time_t)whole_s(ns + 500000000);
+	struct tm tm;
+	char text[16];
+
+	if (localtime_r(&t, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
+		fprintf(out, ", all done about %s", text);
+}
+
+/* "run 2 of 3, 34 of 600 s, all done about 14:32:10" */
+static void put_time(FILE *out, const struct progress *p, const struct session *s, __u64 now)
+{
+	__u64 start = p->phase ? p->phase_ns : s->start_ns, elapsed = now - start, rest;
+
+	if (p->n)
+		fprintf(out, "run %lu of %lu, ", p->run, p->n);
+	if (p->phase) {
+		fprintf(out, "%s %llu of %llu s", p->phase, whole_s(elapsed),
+			whole_s(p->phase_end_ns - start));
+		return;
+	}
+	if (!p->n) {
+		fprintf(out, "%4llu s", whole_s(elapsed));
+		return;
+	}
+	if (!p->expected_ns) {
+		fprintf(out, "%llu s", whole_s(elapsed));
+		return;
+	}
+	rest = p->expected_ns > elapsed ? p->expected_ns - elapsed : 0;
+	fprintf(out, "%llu of %llu s", whole_s(elapsed), whole_s(p->expected_ns));
+	put_end(out, rest + p->rest_ns);
+}
+
+void progress_draw(struct progress *p, const struct session *s)
+{
+	char who[120] = "";
 
 	if (!p->on)
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	now = (__u64)t.tv_sec * 1000000000ULL + (__u64)t.tv_nsec;
-	describe(s, who, sizeof(who));
+	if (!p->phase)
+		describe(s, who, sizeof(who));
 	/* Longer than the terminal is wide would wrap, and stay. */
-	fprintf(stderr, "\r\033[K\033[?7l%4" PRIu64 " s  %s  lost %" PRIu64 "\033[?7h\r",
-		(uint64_t)((now - s->start_ns) / 1000000000ULL), who, (uint64_t)session_lost(s));
+	fputs("\r\033[K\033[?7l", stderr);
+	put_time(stderr, p, s, now_ns());
+	if (!p->phase)
+		fprintf(stderr, "  %s  lost %llu", who, (unsigned long long)session_lost(s));
+	fputs("\033[?7h\r", stderr);
 	fflush(stderr);
 	p->drawn = true;
 }

@@ -18,11 +18,21 @@
 
 #define NAME "the daemon's recording"
 
+void remote_init(struct remote *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->fd = -1;
+}
+
 int remote_open(struct session *s)
 {
 	const struct arg_list *classes = &s->opts->classes;
 	struct tmigr_err err = {""};
-	int ret = daemon_topology(s->daemon, classes->items, classes->n, &s->topo, &err);
+	int ret;
+
+	tmigr_topology_free(s->topo);
+	s->topo = NULL;
+	ret = daemon_topology(s->daemon, classes->items, classes->n, &s->topo, &err);
 
 	if (ret == -EINVAL && classes->n)
 		return tool_usage("run", "%s", err.text);
@@ -272,11 +282,11 @@ int remote_stop(struct session *s)
 	return 0;
 }
 
-void remote_close(struct session *s)
+void remote_end(struct session *s)
 {
 	close_pipe(s);
 	tmigr_recording_close(s->remote.reader);
 	tmigr_model_free(s->remote.model);
 	tmigr_window_totals_free(s->remote.totals);
-	daemon_close(s->daemon);
+	remote_init(&s->remote);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "print.h"
@@ -14,6 +15,14 @@
 #include "tmigr/report.h"
 
 #define RECORDING "events.tmr"
+
+static __u64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (__u64)t.tv_sec * 1000000000ULL + (__u64)t.tv_nsec;
+}
 
 static int no_memory(void)
 {
@@ -29,9 +38,10 @@ static int open_engine(struct session *s)
 		.kick = o->kick,
 	};
 	struct tmigr_err err = {""};
-	int ret;
+	int ret = 0;
 
-	ret = tmigr_topology_read(NULL, o->classes.items, o->classes.n, &s->topo, &err);
+	if (!s->topo)
+		ret = tmigr_topology_read(NULL, o->classes.items, o->classes.n, &s->topo, &err);
 	if (ret == -EINVAL && o->classes.n)
 		return tool_usage("run", "%s", err.text);
 	if (ret < 0)
@@ -113,43 +123,69 @@ static json_t *run_json(const struct session *s)
 		json_decref(run);
 		return NULL;
 	}
-	if (run && !json_object_set_new(run, "topology", tmigr_topology_to_json(known_topo(s))))
+	if (run && !json_object_set_new(run, "options", run_info_options(s->opts)) &&
+	    !json_object_set_new(run, "topology", tmigr_topology_to_json(known_topo(s))))
 		return run;
 	json_decref(run);
 	return NULL;
 }
 
-static int open_dir(struct session *s)
+static int open_dir(struct session *s, bool force)
 {
 	struct tmigr_err err = {""};
 	json_t *run;
 	int ret;
 
-	if (!s->opts->dir)
+	if (!s->path)
 		return 0;
 	run = run_json(s);
 	if (!run)
 		return no_memory();
-	ret = tmigr_rundir_create(s->opts->dir, s->opts->force, run, &s->dir, &err);
+	ret = tmigr_rundir_create(s->path, force, run, &s->dir, &err);
 	json_decref(run);
 	return ret < 0 ? tool_error("run", "%s", err.text) : 0;
 }
 
-int session_open(struct session *s, const struct run_opts *opts)
+int session_open(struct session *s, const struct run_opts *opts, struct machine *machine)
 {
-	int ret;
+	struct tmigr_err err = {""};
 
 	memset(s, 0, sizeof(*s));
 	s->opts = opts;
 	s->cpu = -1;
-	s->remote.fd = -1;
-	ret = choose_engine(s);
-	if (ret)
-		return ret;
-	s->info = run_info(opts, session_has_tmigr(s), s->daemon ? s->daemon->engine : "own");
-	if (!s->info)
+	s->changed = machine_changed(machine);
+	/* The engine's; a daemon has its own. */
+	s->topo = machine->topo;
+	machine->topo = NULL;
+	remote_init(&s->remote);
+	if (tmigr_energy_open(opts->sys_root, &s->energy, &err) < 0)
+		return tool_error("run", "%s", err.text);
+	return choose_engine(s);
+}
+
+int session_attach(struct session *s)
+{
+	struct tmigr_err err = {""};
+
+	if (s->attached)
+		return 0;
+	s->cpu = tmigr_housekeeping_pin(s->topo, s->opts->housekeeping, &s->housekeeping, &err);
+	if (s->cpu < 0 && s->opts->housekeeping >= 0)
+		return tool_error("run", "%s", err.text);
+	if (!s->daemon && tmigr_engine_start(s->engine, &err) < 0)
+		return tool_error("run", "%s", err.text);
+	s->attached = true;
+	return 0;
+}
+
+int session_prepare(struct session *s, const char *path, bool force, unsigned long run)
+{
+	s->path = path;
+	s->failed = 0;
+	s->info = run_info(s->opts, session_has_tmigr(s), s->daemon ? s->daemon->engine : "own");
+	if (!s->info || run_info_begin(s->info, s->opts, run, s->changed))
 		return no_memory();
-	return open_dir(s);
+	return open_dir(s, force);
 }
 
 /* The recording is given up; what it holds stays readable. */
@@ -222,8 +258,7 @@ static int start_engine(struct session *s)
 	};
 	struct tmigr_err err = {""};
 
-	if (tmigr_engine_start(s->engine, &err) < 0 ||
-	    tmigr_engine_window_open(s->engine, &opts, &s->window, &err) < 0)
+	if (tmigr_engine_window_open(s->engine, &opts, &s->window, &err) < 0)
 		return tool_error("run", "%s", err.text);
 	s->start_ns = tmigr_window_start_ns(s->window);
 	return 0;
@@ -231,13 +266,15 @@ static int start_engine(struct session *s)
 
 int session_start(struct session *s)
 {
-	struct tmigr_err err = {""};
-	int ret;
+	int ret = session_attach(s);
 
-	s->cpu = tmigr_housekeeping_pin(s->topo, s->opts->housekeeping, &s->housekeeping, &err);
-	if (s->cpu < 0 && s->opts->housekeeping >= 0)
-		return tool_error("run", "%s", err.text);
+	if (ret)
+		return ret;
+	/* Before the window's edge, and behind it at the end: to read may take a
+	 * while, and work of other CPUs. */
+	tmigr_energy_begin(s->energy, now_ns());
 	ret = s->daemon ? remote_start(s) : start_engine(s);
+	s->open = !ret;
 	return ret ? ret : open_recording(s);
 }
 
@@ -245,8 +282,10 @@ int session_drain(struct session *s)
 {
 	struct tmigr_err err = {""};
 
+	if (s->open)
+		tmigr_energy_sample(s->energy, now_ns());
 	if (s->daemon)
-		return remote_drain(s);
+		return s->open ? remote_drain(s) : 0;
 	if (tmigr_engine_drain(s->engine, NULL, &err) < 0)
 		return tool_error("run", "%s", err.text);
 	return 0;
@@ -257,7 +296,7 @@ __u64 session_lead_ns(const struct session *s)
 	return s->daemon ? 0 : tmigr_engine_edge_lead_ns(s->engine);
 }
 
-int session_stop(struct session *s, __u64 at_ns)
+static int stop_window(struct session *s, __u64 at_ns)
 {
 	struct tmigr_err err = {""};
 
@@ -269,8 +308,18 @@ int session_stop(struct session *s, __u64 at_ns)
 		return tool_error("run", "%s", err.text);
 	s->end_ns = tmigr_window_end_ns(s->window);
 	/* What comes now measures nothing, and need not cost anything. */
-	tmigr_engine_stop(s->engine);
+	if (!s->more)
+		tmigr_engine_stop(s->engine);
 	return 0;
+}
+
+int session_stop(struct session *s, __u64 at_ns)
+{
+	int ret = stop_window(s, at_ns);
+
+	s->open = false;
+	tmigr_energy_end(s->energy, now_ns());
+	return ret;
 }
 
 static void end_recording(struct session *s)
@@ -305,6 +354,8 @@ static void end_recording(struct session *s)
 
 static void print_report(struct session *s, const json_t *report)
 {
+	if (s->quiet)
+		return;
 	if (tool_print_report("run", report, s->opts->json))
 		s->failed = TMIGR_EXIT_ERROR;
 }
@@ -342,6 +393,10 @@ static int figures(struct session *s, int exit_status, bool interrupted)
 	    json_object_set_new(s->info, "exit_status",
 				exit_status < 0 ? json_null() : json_integer(exit_status)))
 		return no_memory();
+	if (s->why && json_object_set_new(s->info, "failed", json_string(s->why)))
+		return no_memory();
+	if (run_printed(s) || run_energy(s))
+		return no_memory();
 	return 0;
 }
 
@@ -366,13 +421,14 @@ int session_report(struct session *s, int exit_status, bool interrupted)
 	end_recording(s);
 	finish_dir(s, report);
 	print_report(s, report);
-	json_decref(report);
+	s->report = report;
 	return s->failed;
 }
 
-int session_output_file(struct session *s, const char *name)
+int session_output_file(struct session *s, size_t which)
 {
-	char *path = tmigr_rundir_temp(s->dir, name);
+	static const char *const names[] = {"stdout", "stderr"};
+	char *path = tmigr_rundir_temp(s->dir, names[which]);
 	int fd;
 
 	if (!path) {
@@ -382,7 +438,8 @@ int session_output_file(struct session *s, const char *name)
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		tool_error("run", "cannot create %s: %s", path, strerror(errno));
-	free(path);
+	free(s->output[which]);
+	s->output[which] = path;
 	return fd;
 }
 
@@ -394,15 +451,34 @@ void session_discard(struct session *s)
 	s->dir = NULL;
 }
 
-void session_close(struct session *s)
+void session_end(struct session *s)
 {
 	tmigr_recording_abort(s->rec);
+	s->rec = NULL;
 	tmigr_rundir_close(s->dir);
-	tmigr_housekeeping_release(&s->housekeeping);
-	remote_close(s);
+	s->dir = NULL;
+	remote_end(s);
 	tmigr_window_free(s->window);
-	tmigr_engine_close(s->engine);
-	tmigr_topology_free(s->topo);
+	s->window = NULL;
 	tmigr_topology_free(s->end_topo);
+	s->end_topo = NULL;
 	json_decref(s->info);
+	json_decref(s->report);
+	s->info = s->report = NULL;
+	for (size_t i = 0; i < 2; i++) {
+		free(s->output[i]);
+		s->output[i] = NULL;
+	}
+	s->open = false;
+	s->why = NULL;
+}
+
+void session_close(struct session *s)
+{
+	session_end(s);
+	tmigr_housekeeping_release(&s->housekeeping);
+	tmigr_engine_close(s->engine);
+	daemon_close(s->daemon);
+	tmigr_energy_close(s->energy);
+	tmigr_topology_free(s->topo);
 }

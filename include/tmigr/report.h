@@ -30,7 +30,8 @@ struct tmigr_report_input {
 	/* Object with what the figures don't hold, copied to the report as it
 	 * is: "tool", "kernel", "machine", "command" (array), "exit_status",
 	 * "start_time" (ISO 8601), "interrupted", "partial" (text or absent),
-	 * "timer_migration_hierarchy" (false: kernel without it). */
+	 * "timer_migration_hierarchy" (false: kernel without it); what a run adds
+	 * ("label", "metrics", "energy", ...) is in docs/report-schema.md. */
 	const json_t *info;
 };
 
@@ -52,10 +53,11 @@ int tmigr_report_text(const json_t *report, FILE *out);
 int tmigr_report_csv_residency(const json_t *report, FILE *out);
 int tmigr_report_csv_migrator(const json_t *report, FILE *out);
 int tmigr_report_csv_remote(const json_t *report, FILE *out);
-int tmigr_report_csv_metrics(const json_t *report, FILE *out);
-int tmigr_report_csv_energy(const json_t *report, FILE *out);
 /* What each holder was in while it held: running or an idle state. */
 int tmigr_report_csv_migrator_states(const json_t *report, FILE *out);
+/* What the command printed, and energy: only the head where the report has none. */
+int tmigr_report_csv_metrics(const json_t *report, FILE *out);
+int tmigr_report_csv_energy(const json_t *report, FILE *out);
 /* migrator-segments.csv: the head, and one row.  The root's name and the CPU's
  * class come from @report; times are relative to the window's start. */
 int tmigr_report_csv_segments_head(FILE *out);

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <jansson.h>
 #include <sys/types.h>
@@ -71,6 +72,13 @@ struct tmigr_runset {
 int tmigr_runset_load(const char *const *paths, size_t n, struct tmigr_runset **ret,
 		      struct tmigr_err *err);
 void tmigr_runset_free(struct tmigr_runset *set); /* NULL is fine */
+
+/*
+ * The runs side by side: migrator, residency, metrics and energy of each, and means
+ * of those that count; a line for each that does not.  0, -ENOMEM or a negative
+ * errno from writing.
+ */
+int tmigr_runset_text(const struct tmigr_runset *set, FILE *out);
 
 /* Index of the label with this name; -ENOENT. */
 ssize_t tmigr_runset_label(const struct tmigr_runset *set, const char *name);

@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 
+import changes
 import judge
 import machine
 import packages
@@ -264,6 +265,8 @@ def check(tap, board, kernel, keep, only):
         return
     name = f"{board.name} {label}"
     for session in only:
+        if session == "changes" and board.name != "rk3576":
+            continue
         judged, append = SESSIONS[session]
         append = append.format(half=board.cpus // 2, last=board.cpus - 1, other=board.cpus - 2)
         out = boot(tap, name, board, image, f"{session}.sh", append)
@@ -278,6 +281,7 @@ SESSIONS = {
     "late": (check_late, "maxcpus={half}"),
     "isolated": (check_isolated, "isolcpus={last} nohz_full={other}"),
     "programs": (check_programs, ""),
+    "changes": (changes.check, ""),  # of the rk3576 alone
 }
 
 
