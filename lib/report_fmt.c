@@ -75,6 +75,21 @@ void tmigr_fmt_puts(FILE *out, const char *text)
 	}
 }
 
+void tmigr_fmt_csv(FILE *out, const char *text)
+{
+	if (!text[strcspn(text, ",\"\r\n")]) {
+		fputs(text, out);
+		return;
+	}
+	putc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', out);
+		putc(*text, out);
+	}
+	putc('"', out);
+}
+
 /* Length up to the next place where a line may break: "CPU 4" and "5.9 %" stay
  * together. */
 static size_t unbroken(const char *text)
@@ -89,6 +104,12 @@ static size_t unbroken(const char *text)
 
 void tmigr_fmt_wrapped(FILE *out, const char *first, const char *text, size_t indent)
 {
+	tmigr_fmt_wrapped_to(out, first, text, indent, TMIGR_TEXT_WIDTH);
+}
+
+void tmigr_fmt_wrapped_to(FILE *out, const char *first, const char *text, size_t indent,
+			  size_t width)
+{
 	size_t col = strlen(first);
 
 	tmigr_fmt_puts(out, first);
@@ -96,7 +117,7 @@ void tmigr_fmt_wrapped(FILE *out, const char *first, const char *text, size_t in
 		size_t len = unbroken(text);
 		char *word = strndup(text, len);
 
-		if (col + 1 + len > TMIGR_TEXT_WIDTH) {
+		if (col + 1 + len > width) {
 			fprintf(out, "\n%*s", (int)indent, "");
 			col = indent;
 		} else {

@@ -35,6 +35,16 @@ void tmigr_fmt_puts(FILE *out, const char *text);
 /* @first, then @text word by word within the width; further lines indented by
  * @indent.  Ends the line. */
 void tmigr_fmt_wrapped(FILE *out, const char *first, const char *text, size_t indent);
+/* Within @width columns. */
+void tmigr_fmt_wrapped_to(FILE *out, const char *first, const char *text, size_t indent,
+			  size_t width);
+
+/* A CSV cell with RFC 4180 quoting where needed. */
+void tmigr_fmt_csv(FILE *out, const char *text);
+
+/* @obj as JSON, a line per member and per object in an array; reals with @digits
+ * significant digits.  0 or a negative errno from writing. */
+int tmigr_json_lines(const json_t *obj, FILE *out, size_t digits);
 
 /* ---- report access ---- */
 __u64 tmigr_rep_u64(const json_t *obj, const char *key);
@@ -62,9 +72,15 @@ void tmigr_table_cell(struct tmigr_table *t, const char *text);
 void tmigr_table_sec(struct tmigr_table *t, __u64 ns, __u64 window_ns);
 void tmigr_table_count(struct tmigr_table *t, __u64 n);
 void tmigr_table_number(struct tmigr_table *t, __u64 n); /* 0 is "0" */
+/* As wide as @width columns at most, in place of TMIGR_TEXT_WIDTH. */
+void tmigr_table_max_width(struct tmigr_table *t, size_t width);
+/* Columns that it would take undivided, as it is now. */
+size_t tmigr_table_width(const struct tmigr_table *t);
+/* Prints as a GitHub-flavoured markdown table and frees.  0 or -ENOMEM. */
+int tmigr_table_markdown(struct tmigr_table *t, FILE *out);
 /* Prints indented by two and frees.  0 or -ENOMEM (some call before failed). */
 int tmigr_table_print(struct tmigr_table *t, FILE *out);
-void tmigr_table_free(struct tmigr_table *t); /* NULL is fine */
+void tmigr_table_free(struct tmigr_table *t); /* without printing it; NULL is fine */
 
 /* What another view of a table needs; strings are the table's. */
 struct tmigr_table_cell_view {

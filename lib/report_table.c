@@ -22,7 +22,7 @@ struct cell {
 };
 
 struct tmigr_table {
-	size_t n_keys;
+	size_t n_keys, max_width;
 	size_t n_columns;
 	struct column *columns;
 	size_t n_cells, cells_size;
@@ -34,9 +34,26 @@ struct tmigr_table *tmigr_table_new(size_t n_keys)
 {
 	struct tmigr_table *t = calloc(1, sizeof(*t));
 
-	if (t)
+	if (t) {
 		t->n_keys = n_keys;
+		t->max_width = TMIGR_TEXT_WIDTH;
+	}
 	return t;
+}
+
+void tmigr_table_max_width(struct tmigr_table *t, size_t width)
+{
+	if (t)
+		t->max_width = width;
+}
+
+size_t tmigr_table_width(const struct tmigr_table *t)
+{
+	size_t width = INDENT;
+
+	for (size_t i = 0; t && i < t->n_columns; i++)
+		width += t->columns[i].width + (i ? GAP : 0);
+	return width;
 }
 
 /* Characters, not bytes: continuation bytes of UTF-8 take no column. */
@@ -174,7 +191,7 @@ static size_t fit(const struct tmigr_table *t, size_t from)
 		width += t->columns[i].width + GAP;
 	for (i = from; i < t->n_columns; i++) {
 		width += t->columns[i].width;
-		if (width > TMIGR_TEXT_WIDTH && i > from)
+		if (width > t->max_width && i > from)
 			break;
 		width += GAP;
 	}

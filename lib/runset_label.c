@@ -233,6 +233,17 @@ static bool is_shared(const struct tmigr_runset *set, size_t k)
 	return n > 1;
 }
 
+/* A folder's name may be any bytes; a label goes into JSON. */
+static void make_utf8(char *name)
+{
+	json_t *text = json_string(name);
+
+	for (char *p = name; !text && *p; p++)
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	json_decref(text);
+}
+
 static int name_label(struct tmigr_runset *set, size_t k)
 {
 	const char *own = set->runs[set->labels[k].first].name;
@@ -241,6 +252,7 @@ static int name_label(struct tmigr_runset *set, size_t k)
 
 	if (!name)
 		return -ENOMEM;
+	make_utf8(name);
 	/* Somebody's label may look like the path of another. */
 	for (size_t i = 0; i < k; i++) {
 		if (strcmp(set->labels[i].name, name))

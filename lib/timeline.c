@@ -34,15 +34,12 @@ __u64 tmigr_view_column_ns(const struct tmigr_view *v, size_t column)
 	return v->from_ns + (__u64)(len * column / v->n_columns);
 }
 
+/* The column of @t_ns, or, where that starts just there, the one before it. */
 static size_t column_at(const struct tmigr_view *v, __u64 t_ns)
 {
 	unsigned __int128 n = v->n_columns;
-	size_t i = (size_t)((t_ns - v->from_ns) * n / (v->to_ns - v->from_ns));
 
-	/* The division rounds down both ways: the column may be the next one. */
-	while (tmigr_view_column_ns(v, i + 1) <= t_ns)
-		i++;
-	return i;
+	return (size_t)((t_ns - v->from_ns) * n / (v->to_ns - v->from_ns));
 }
 
 /* Adds [@from, @to) to *@first, and to what lies @stride further a column. */

@@ -9,18 +9,25 @@
 
 #include "fail_if.h"
 #include "print.h"
+#include "report_html.h"
 #include "tmigr.h"
 #include "tmigr/replay.h"
 #include "tmigr/rundir.h"
 
 static const char help[] =
 	"Usage: tmigr report [OPTION...] DIR|FILE\n"
+	"       tmigr report --html PAGE DIR|FILE...\n"
 	"\n"
 	"Prints the report of a run again, the same bytes as 'tmigr run' printed: from the run\n"
 	"directory DIR, or from a recording FILE (events.tmr; '-' reads standard input). Needs no\n"
 	"privileges, and no kernel with timer migration.\n"
 	"\n"
 	"      --json               print the report as JSON\n" FAIL_IF_HELP
+	"      --html PAGE          write a page to the file PAGE ('-': standard output) instead:\n"
+	"                           answer, timeline, hierarchy, tables; nothing else is needed "
+	"to\n"
+	"                           read it. Of several runs too (DIR may be one of 'run -n'),\n"
+	"                           with labels compared\n"
 	"  -h, --help               print this\n"
 	"\n"
 	"A recording that stops early (crash, disk full) gives the report of what it holds, and a\n"
@@ -29,8 +36,11 @@ static const char help[] =
 	"Exit status: 0 fine, 1 error, or a recording that stops early; 2 wrong usage; 3 an\n"
 	"expression of --fail-if is true.\n";
 
+enum { OPT_HTML = 256 };
+
 static const struct option options[] = {
 	{"json", no_argument, NULL, 'j'},
+	{"html", required_argument, NULL, OPT_HTML},
 	{"fail-if", required_argument, NULL, 'f'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -77,8 +87,14 @@ static int print(const char *path, bool json, const struct arg_list *fail_if)
 	return ret;
 }
 
+struct wanted {
+	bool json;
+	const char *html;
+	struct arg_list fail_if;
+};
+
 /* -1 to go on, else the exit code. */
-static int parse(int argc, char **argv, bool *ret_json, struct arg_list *fail_if)
+static int parse(int argc, char **argv, struct wanted *w)
 {
 	int c, ret;
 
@@ -86,7 +102,11 @@ static int parse(int argc, char **argv, bool *ret_json, struct arg_list *fail_if
 		if (c == 'h')
 			return tool_help("report", help);
 		if (c == 'j') {
-			*ret_json = true;
+			w->json = true;
+			continue;
+		}
+		if (c == OPT_HTML) {
+			w->html = optarg;
 			continue;
 		}
 		if (c != 'f')
@@ -94,24 +114,27 @@ static int parse(int argc, char **argv, bool *ret_json, struct arg_list *fail_if
 		ret = fail_if_check("report", optarg);
 		if (ret)
 			return ret;
-		if (arg_list_add(fail_if, optarg))
+		if (arg_list_add(&w->fail_if, optarg))
 			return tool_error("report", "out of memory");
 	}
 	if (optind == argc)
 		return tool_usage("report", "which run? Give its DIR or events.tmr");
-	if (optind + 1 < argc)
+	if (w->html && (w->json || w->fail_if.n))
+		return tool_usage("report", "--html does not go with --json and --fail-if");
+	if (!w->html && optind + 1 < argc)
 		return tool_usage("report", "one run at a time, not also '%s'", argv[optind + 1]);
 	return -1;
 }
 
 int verb_report(int argc, char **argv)
 {
-	struct arg_list fail_if = {0};
-	bool json = false;
-	int ret = parse(argc, argv, &json, &fail_if);
+	struct wanted w = {0};
+	int ret = parse(argc, argv, &w);
 
-	if (ret < 0)
-		ret = print(argv[optind], json, &fail_if);
-	arg_list_free(&fail_if);
+	if (ret < 0 && w.html)
+		ret = report_html(w.html, argv + optind, (size_t)(argc - optind));
+	else if (ret < 0)
+		ret = print(argv[optind], w.json, &w.fail_if);
+	arg_list_free(&w.fail_if);
 	return ret;
 }

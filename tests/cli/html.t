@@ -1,0 +1,181 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# tmigr report --html: a sound page with the report's figures, of one run or several,
+# whatever is in their texts; and what happens where it cannot be written.
+. tests/lib-shell/tap.sh
+
+make=$B/tests/programs/rec-make
+checker=$TMIGR_TESTS/lib-shell/check-html.py
+
+page() { # PATH...: $TMP/page.html
+	run 0 "$TMIGR" report --html "$TMP/page.html" "$@"
+}
+
+sound() { # DESCRIPTION RECORDING...: of each run by itself the figures are on the page
+	local what=$1 reports=() f i=0
+	shift
+	for f in "$@"; do
+		i=$((i + 1))
+		"$TMIGR" report --json "$f" >"$TMP/report-$i.json" 2>"$TMP/err"
+		reports+=("$TMP/report-$i.json")
+	done
+	check "$what" python3 "$checker" "$TMP/page.html" "${reports[@]}"
+}
+
+# ---- one run ----
+for f in demo/events.tmr tests/fixtures/runs/*/*.tmr; do
+	page "$f"
+	is "$f: says nothing" "$(cat "$TMP/out" "$TMP/err")" ""
+	sound "$f: a sound page, its figures the report's" "$f"
+done
+page demo/events.tmr
+file_has "the answer" "$TMP/page.html" "YES, a big CPU held the global migrator for 1.986 s"
+file_has "the picture of the whole window" "$TMP/page.html" 'id="overview"'
+file_has "the longest holding from near" "$TMP/page.html" 'id="zoom"'
+longest=$("$TMIGR" report --json demo/events.tmr | python3 -c 'import json, sys
+print(max(h["longest_ns"] for h in json.load(sys.stdin)["roots"][0]["holders"] if h["class"] == "big"))')
+file_has "and how long it was" "$TMP/page.html" "data-k=\"longest_ns\" data-v=\"$longest\""
+"$TMIGR" report --html - demo/events.tmr >"$TMP/piped.html"
+check "to standard output: the same bytes" cmp "$TMP/page.html" "$TMP/piped.html"
+
+# ---- sizes ----
+"$make" -c 512 -k 2 -s 100000 -t 50000 "$TMP/wide.tmr"
+page "$TMP/wide.tmr"
+sound "512 CPUs" "$TMP/wide.tmr"
+size=$(stat -c %s "$TMP/page.html")
+check "512 busy CPUs: $size bytes, at most 4 MB" test "$size" -le 4000000
+"$make" -c 1 -k 1 -s 50 -t 1000 "$TMP/one.tmr"
+page "$TMP/one.tmr"
+sound "one CPU" "$TMP/one.tmr"
+"$make" -c 24 -k 3 -r 3 -f 4 -s 3000 -t 1000000000 "$TMP/long.tmr"
+page "$TMP/long.tmr"
+sound "three classes and hierarchies, an hour" "$TMP/long.tmr"
+list=()
+for i in $(seq 20); do
+	echo "{\"label\": \"l$((i % 4))\", \"run\": $i, \"metrics\": [{\"name\": \"rate\",
+		\"value\": $((i * 37 % 11)).25, \"unit\": \"1/s\", \"better\": \"higher\"}]}" >"$TMP/info.json"
+	"$make" -c 64 -s 6000 -S "$i" -i "$TMP/info.json" "$TMP/run-$i.tmr"
+done
+for l in 1 2 3 0; do
+	for i in $(seq 20); do
+		[ $((i % 4)) = "$l" ] && list+=("$TMP/run-$i.tmr")
+	done
+done
+page "${list[@]}"
+sound "20 runs of 64 CPUs" "${list[@]}"
+size=$(stat -c %s "$TMP/page.html")
+check "20 busy runs: $size bytes, at most 8 MB" test "$size" -le 8000000
+"$TMIGR" compare --json "${list[@]}" >"$TMP/compare.json"
+check "the comparison on the page is that of tmigr compare" python3 - "$TMP/page.html" \
+	"$TMP/compare.json" <<'EOF'
+import json, re, sys
+page, compare = open(sys.argv[1]).read(), json.load(open(sys.argv[2]))
+n = 0
+for q in compare["quantities"]:
+    rows = re.findall(r'<tr[^>]*data-key="%s">(.*?)</tr>' % re.escape(q["key"]), page, re.S)
+    assert len(rows) == len(q["labels"]), q["key"]
+    for row, label in zip(rows, q["labels"]):
+        values = [float(v) for v in re.findall(r'data-(?:v|low|high)="([^"]*)"', row)]
+        want = [label[k] for k in ("mean", "percent", "percent_low", "percent_high", "sd")]
+        assert values == [v for v in want if v is not None], (q["key"], values, want)
+        dots = row.count('class="dot"')
+        assert dots == sum(v is not None for v in label["values"]) + (label["percent"] is not None)
+        n += 1
+assert n > 40
+EOF
+
+# ---- texts that want to be markup ----
+python3 - "$TMP/info.json" <<'EOF'
+import json, sys
+bad = "a, \"b'\n\t\r\x1b[31m<script>alert(1)</script>&lt;--></title><!-- \u00fc\u4e2d\U0001f600" \
+      "\u202e\u2028\ufffe\x7f\x85 ]]> ' onload='x"
+info = {"label": bad, "run": 1, "command": [bad, "x" * 3000], "tool": bad, "engine": bad,
+        "kernel": {"release": bad}, "machine": {"model": bad, "host": bad}, "start_time": bad,
+        "exit_status": 1,
+        "marks": [{"time_ns": 1000 + k * 1000000, "text": bad} for k in range(30)]}
+json.dump(info, open(sys.argv[1], "w"))
+EOF
+"$make" -n '</style><b>"' -i "$TMP/info.json" "$TMP/evil.tmr"
+page "$TMP/evil.tmr"
+sound "texts that want to be markup" "$TMP/evil.tmr"
+evil=$(printf '%s/<i>\xff\xc3\xa9&\n"x.tmr' "$TMP")
+cp "$TMP/evil.tmr" "$evil"
+page "$evil" "$TMP/one.tmr"
+sound "a path that is not even UTF-8" "$evil" "$TMP/one.tmr"
+
+# ---- run directories ----
+mkdir -p "$TMP/lab/run-1" "$TMP/lab/run-2" "$TMP/lab/run-3"
+for i in 1 2 3; do
+	echo '{"schema":"tmigr-run","version":1,"state":"complete"}' >"$TMP/lab/run-$i/run.json"
+	"$TMIGR" report --json demo/events.tmr >"$TMP/lab/run-$i/report.json"
+done
+cp demo/events.tmr "$TMP/lab/run-1/"
+python3 - "$TMP/lab/run-2" <<'EOF'
+import json, sys
+report = json.load(open(sys.argv[1] + "/report.json"))
+w, half = report["window_ns"], report["window_ns"] // 2
+open(sys.argv[1] + "/migrator-segments.csv", "w").write(
+    "root,regime,cpu,class,start_ns,end_ns\n"
+    f'GRP0:0,held,0,"LITTLE, ""so called""",0,{half}\nGRP0:0,duty,,,{half},{w}\n')
+EOF
+page "$TMP/lab"
+file_has "a recording gives lanes of CPUs" "$TMP/page.html" "id=\"r1-overview\""
+file_has "segments alone give the holders" "$TMP/page.html" "id=\"r2-overview\""
+file_has "and it says where the rest would be" "$TMP/page.html" "tmigr run --record"
+file_has "neither: it says so" "$TMP/page.html" "neither events.tmr nor migrator-segments.csv"
+check "sound" python3 "$checker" "$TMP/page.html" "$TMP"/lab/run-?/report.json
+echo 'GRP0:0,held,99,x,0,5' >>"$TMP/lab/run-2/migrator-segments.csv"
+page "$TMP/lab"
+file_has "a bad segment is told of" "$TMP/page.html" "line 4 is no segment of this run"
+
+# ---- what can go wrong ----
+rm "$TMP/lab/run-3/report.json"
+run 1 "$TMIGR" report --html "$TMP/part.html" "$TMP/lab"
+one_error_line "a run without a report" "tmigr report: .*run-3"
+file_has "is on the page all the same" "$TMP/part.html" "not read:"
+head -c 60000 demo/events.tmr >"$TMP/cut.tmr"
+run 1 "$TMIGR" report --html "$TMP/cut.html" "$TMP/cut.tmr"
+one_error_line "a recording cut short" "tmigr report: .*a part of the run only"
+file_has "its page says so" "$TMP/cut.html" "part of the run only"
+echo before >"$TMP/old.html"
+run 1 "$TMIGR" report --html "$TMP/old.html" "$TMP/nothing"
+one_error_line "nothing to read" "tmigr report: .*nothing"
+is "what was there stays" "$(cat "$TMP/old.html")" before
+run 1 "$TMIGR" report --html "$TMP/no/such/dir.html" demo/events.tmr
+one_error_line "no such folder" "tmigr report: .*dir.html"
+run 1 "$TMIGR" report --html "$TMP" demo/events.tmr
+one_error_line "a folder" "tmigr report: .*directory"
+run 1 "$TMIGR" report --html /dev/full demo/events.tmr
+one_error_line "a full disk" "tmigr report: /dev/full: .*space"
+(
+	ulimit -f 20
+	trap '' XFSZ
+	"$TMIGR" report --html "$TMP/old.html" demo/events.tmr >"$TMP/out" 2>"$TMP/err"
+	echo $? >"$TMP/status"
+)
+is "no room for all of it: exit 1" "$(cat "$TMP/status")" 1
+one_error_line "no room" "tmigr report: .*old.html"
+is "what was there stays" "$(cat "$TMP/old.html")" before
+is "nothing half-written stays" "$(ls "$TMP" | grep -c partial)" 0
+"$TMIGR" report --html - "$TMP/wide.tmr" 2>"$TMP/err" | head -c 10 >/dev/null
+is "a closed pipe: exit 1" "${PIPESTATUS[0]}" 1
+: >"$TMP/out"
+one_error_line "a closed pipe: one line" "tmigr report: standard output: .*pipe"
+run 2 "$TMIGR" report --html "$TMP/x.html" -
+one_error_line "standard input" "tmigr report: .*twice"
+run 2 "$TMIGR" report --html "$TMP/x.html" --json demo/events.tmr
+one_error_line "two forms at once" "tmigr report: .*does not go with"
+run 2 "$TMIGR" report --html "$TMP/x.html"
+one_error_line "no run" "tmigr report: which run"
+ln -s old.html "$TMP/link.html"
+run 0 "$TMIGR" report --html "$TMP/link.html" demo/events.tmr
+check "a link stays a link, the page is behind it" test -L "$TMP/link.html" -a "$(wc -c <"$TMP/old.html")" -gt 1000
+if [ "$(id -u)" = 0 ]; then
+	skip "a file that may not be written to" "root may"
+else
+	echo before >"$TMP/ro.html"
+	chmod 444 "$TMP/ro.html"
+	run 1 "$TMIGR" report --html "$TMP/ro.html" demo/events.tmr
+	one_error_line "a file that may not be written to" "tmigr report: .*ro.html"
+fi
+done_testing
