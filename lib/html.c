@@ -55,6 +55,7 @@ static const struct section {
 	int (*put)(struct tmigr_html *h);
 } sections[] = {
 	{"answer", "Answer", tmigr_html_answer},
+	{"metrics", "Metrics", tmigr_html_metrics},
 	{"timeline", "Timeline", tmigr_html_timeline},
 	{"migrator", "Migrator", tmigr_html_migrator},
 	{"hierarchy", "Hierarchy", tmigr_html_hierarchy},
@@ -64,6 +65,23 @@ static const struct section {
 };
 
 #define N_SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+/* Sections that say nothing where there is nothing to say are left out. */
+static bool is_there(const struct tmigr_html *h, const char *id)
+{
+	bool roots = json_array_size(json_object_get(h->report, "roots"));
+
+	if (!strcmp(id, "metrics"))
+		return json_array_size(json_object_get(h->report, "metrics"));
+	if (!strcmp(id, "migrator"))
+		return roots;
+	if (!strcmp(id, "hierarchy"))
+		return json_array_size(
+			json_object_get(json_object_get(h->report, "hierarchy"), "groups"));
+	if (!strcmp(id, "remote"))
+		return roots || json_array_size(json_object_get(h->report, "remote"));
+	return true;
+}
 
 static void take_run(struct tmigr_html *h, size_t i)
 {
@@ -80,6 +98,8 @@ static int put_sections(struct tmigr_html *h)
 	int ret = 0;
 
 	for (size_t i = 0; i < N_SECTIONS && ret == 0; i++) {
+		if (!is_there(h, sections[i].id))
+			continue;
 		fputs("<section>\n", h->out);
 		ret = sections[i].put(h);
 		fputs("</section>\n", h->out);
@@ -127,8 +147,9 @@ static void put_nav(struct tmigr_html *h, bool one)
 		fputs("<li><a href=\"#each\">Each run</a></li>\n", h->out);
 	}
 	for (size_t i = 0; one && i < N_SECTIONS; i++)
-		fprintf(h->out, "<li><a href=\"#%s\">%s</a></li>\n", sections[i].id,
-			sections[i].name);
+		if (is_there(h, sections[i].id))
+			fprintf(h->out, "<li><a href=\"#%s\">%s</a></li>\n", sections[i].id,
+				sections[i].name);
 	fputs("</ul></nav>\n", h->out);
 }
 
@@ -166,10 +187,8 @@ static void put_bottom(struct tmigr_html *h)
 
 static int put_one(struct tmigr_html *h)
 {
-	int ret;
+	int ret = tmigr_html_run_head(h);
 
-	take_run(h, 0);
-	ret = tmigr_html_run_head(h);
 	return ret < 0 ? ret : put_sections(h);
 }
 
@@ -196,6 +215,7 @@ int tmigr_html_write(const struct tmigr_html_input *in, FILE *out)
 
 	errno = 0; /* what makes the first write fail is to be told */
 	if (ret == 0) {
+		take_run(&h, 0);
 		put_top(&h, one);
 		ret = one ? put_one(&h) : put_many(&h);
 		put_bottom(&h);

@@ -20,6 +20,7 @@ int tmigr_html_run_head(struct tmigr_html *h)
 	const json_t *r = h->report, *machine = json_object_get(r, "machine");
 	const json_t *kernel = json_object_get(r, "kernel");
 	char *cpus = tmigr_text_machine(r), *command = tmigr_text_command(r);
+	char *run = tmigr_text_run_line(r), *energy = tmigr_text_energy_line(r);
 	const char *model = tmigr_rep_str(machine, "model"), *engine = tmigr_rep_str(r, "engine");
 	char dur[TMIGR_FMT_MAX];
 	int ret = cpus && command ? 0 : -ENOMEM;
@@ -32,11 +33,15 @@ int tmigr_html_run_head(struct tmigr_html *h)
 		(unsigned long long)tmigr_rep_u64(r, "window_ns"),
 		tmigr_fmt_dur(dur, tmigr_rep_u64(r, "window_ns")));
 	fact(h->out, "Started", tmigr_rep_str(r, "start_time"), "");
+	fact(h->out, "Run", run, "");
 	fact(h->out, "Command", command, "mono");
 	if (strcmp(engine, "own") != 0)
 		fact(h->out, "Measured by", engine, "");
+	fact(h->out, "Energy", energy, "");
 	fact(h->out, "Read from", h->run->path, "mono");
 	fputs("</dl>\n", h->out);
+	free(run);
+	free(energy);
 	free(cpus);
 	free(command);
 	return ret;
@@ -159,6 +164,39 @@ int tmigr_html_answer(struct tmigr_html *h)
 		fputs("</p>\n", h->out);
 	}
 	tmigr_text_notes(h->report, put_note, h->out);
+	return 0;
+}
+
+/* ---- metrics: what the command printed ---- */
+
+int tmigr_html_metrics(struct tmigr_html *h)
+{
+	const json_t *metrics = json_object_get(h->report, "metrics"), *m;
+	char buf[TMIGR_FMT_MAX];
+	size_t i;
+
+	if (!json_array_size(metrics))
+		return 0;
+	tmigr_html_heading(h, "metrics", "What the command printed");
+	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Metrics\"><table>"
+	      "<caption><span>Metrics</span></caption>\n<thead><tr><th "
+	      "scope=\"col\">metric</th><th "
+	      "scope=\"col\" class=\"n\">value</th><th scope=\"col\">unit</th><th "
+	      "scope=\"col\">better</th></tr></thead>\n<tbody>\n",
+	      h->out);
+	json_array_foreach (metrics, i, m) {
+		double v = json_number_value(json_object_get(m, "value"));
+
+		fputs("<tr><th scope=\"row\">", h->out);
+		tmigr_html_text(h->out, tmigr_rep_str(m, "name"));
+		tmigr_fmt_metric(buf, sizeof(buf), v);
+		fprintf(h->out, "</th><td class=\"n\" data-v=\"%.17g\">%s</td><td>", v, buf);
+		tmigr_html_text(h->out, tmigr_rep_str(m, "unit"));
+		fputs("</td><td>", h->out);
+		tmigr_html_text(h->out, tmigr_rep_str(m, "better"));
+		fputs("</td></tr>\n", h->out);
+	}
+	fputs("</tbody></table></div>\n", h->out);
 	return 0;
 }
 

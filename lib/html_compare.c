@@ -187,53 +187,51 @@ static void put_percent(FILE *out, const json_t *label)
 
 /* ---- rows ---- */
 
-static void put_label_row(const struct compare *c, const json_t *quantity, size_t i, double low,
-			  double high)
+static void put_label_row(const struct compare *c, const json_t *quantity, const json_t *label,
+			  double low, double high)
 {
-	const json_t *labels = json_object_get(quantity, "labels"), *label;
-	const char *verdict;
-	bool baseline;
+	bool baseline = !strcmp(tmigr_rep_str(label, "label"), tmigr_rep_str(c->json, "baseline"));
 
-	label = json_array_get(labels, i);
-	verdict = tmigr_rep_str(label, "verdict");
-	baseline = !strcmp(tmigr_rep_str(label, "label"), tmigr_rep_str(c->json, "baseline"));
-	fprintf(c->out, "<tr%s data-key=\"", i ? "" : " class=\"first\"");
+	fputs("<tr data-key=\"", c->out);
 	tmigr_html_text(c->out, tmigr_rep_str(quantity, "key"));
-	fputs("\">", c->out);
-	if (i == 0) {
-		fprintf(c->out, "<th scope=\"rowgroup\" rowspan=\"%zu\">", json_array_size(labels));
-		tmigr_html_text(c->out, tmigr_rep_str(quantity, "name"));
-		if (json_is_string(json_object_get(quantity, "better")))
-			fprintf(c->out, "<br><span class=\"dim\">%s is better</span>",
-				tmigr_rep_str(quantity, "better"));
-		fputs("</th>", c->out);
-	}
-	fputs("<th scope=\"row\">", c->out);
+	fputs("\"><th scope=\"row\">", c->out);
 	tmigr_html_text(c->out, tmigr_rep_str(label, "label"));
-	fprintf(c->out, "</th><td class=\"n\">%llu</td>",
-		(unsigned long long)tmigr_rep_u64(label, "n"));
+	fputs("</th>", c->out);
 	value_cell(c->out, json_object_get(label, "mean"));
-	value_cell(c->out, json_object_get(label, "sd"));
-	put_dots(c->out, label, low, high);
 	if (baseline) {
-		fputs("<td class=\"dim\" colspan=\"3\">baseline</td></tr>\n", c->out);
-		return;
+		fputs("<td class=\"n dim\">baseline</td><td></td><td></td>", c->out);
+	} else {
+		put_percent(c->out, label);
+		put_interval(c, label);
+		fprintf(c->out, "<td class=\"seen%s\">",
+			json_is_true(json_object_get(label, "survives")) ? " sure" : "");
+		tmigr_html_text(c->out, tmigr_rep_str(label, "verdict"));
+		fputs("</td>", c->out);
 	}
-	put_percent(c->out, label);
-	put_interval(c, label);
-	fprintf(c->out, "<td%s>",
-		json_is_true(json_object_get(label, "survives")) ? " class=\"sure\"" : "");
-	tmigr_html_text(c->out, verdict);
-	fputs("</td></tr>\n", c->out);
+	put_dots(c->out, label, low, high);
+	value_cell(c->out, json_object_get(label, "sd"));
+	fprintf(c->out, "<td class=\"n\">%llu</td></tr>\n",
+		(unsigned long long)tmigr_rep_u64(label, "n"));
 }
 
 static void put_quantity(const struct compare *c, const json_t *quantity)
 {
+	const json_t *label;
 	double low, high;
+	size_t i;
 
 	find_range(quantity, &low, &high);
-	for (size_t i = 0; i < json_array_size(json_object_get(quantity, "labels")); i++)
-		put_label_row(c, quantity, i, low, high);
+	fputs("<tbody><tr><th scope=\"rowgroup\" colspan=\"8\"><span>", c->out);
+	tmigr_html_text(c->out, tmigr_rep_str(quantity, "name"));
+	if (json_is_string(json_object_get(quantity, "better"))) {
+		fputs(" <span class=\"dim\">(", c->out);
+		tmigr_html_text(c->out, tmigr_rep_str(quantity, "better"));
+		fputs(" is better)</span>", c->out);
+	}
+	fputs("</span></th></tr>\n", c->out);
+	json_array_foreach (json_object_get(quantity, "labels"), i, label)
+		put_label_row(c, quantity, label, low, high);
+	fputs("</tbody>\n", c->out);
 }
 
 /* ---- groups ---- */
@@ -277,23 +275,21 @@ static void put_group(struct compare *c, const json_t *quantities, const char *g
 	tmigr_html_text(c->out, title_of(group));
 	fputs("\"><table class=\"cmp\"><caption><span>", c->out);
 	tmigr_html_text(c->out, title_of(group));
-	fputs("</span></caption>\n<thead><tr><th scope=\"col\">quantity</th><th "
-	      "scope=\"col\">label</th>"
-	      "<th scope=\"col\" class=\"n\">runs</th><th scope=\"col\" class=\"n\">mean</th>"
-	      "<th scope=\"col\" class=\"n\">sd</th><th scope=\"col\">each run</th>"
-	      "<th scope=\"col\" class=\"n\">difference % <span class=\"dim\">(95&nbsp;% "
-	      "interval)</span></th>",
+	fputs("</span></caption>\n<thead><tr><th scope=\"col\">label</th><th scope=\"col\" "
+	      "class=\"n\">mean</th><th scope=\"col\" class=\"n\">difference %<br><span "
+	      "class=\"dim\">(95&nbsp;% interval)</span></th>",
 	      c->out);
 	fprintf(c->out,
 		"<th scope=\"col\"><span "
 		"class=\"ends\"><span>&minus;%g&nbsp;%%</span><span>0</span>"
-		"<span>+%g&nbsp;%%</span></span></th><th "
-		"scope=\"col\">seen</th></tr></thead><tbody>\n",
+		"<span>+%g&nbsp;%%</span></span></th><th scope=\"col\">seen</th><th "
+		"scope=\"col\">each run</th><th scope=\"col\" class=\"n\">sd</th><th scope=\"col\" "
+		"class=\"n\">runs</th></tr></thead>\n",
 		c->span, c->span);
 	json_array_foreach (quantities, i, q)
 		if (!strcmp(tmigr_rep_str(q, "group"), group))
 			put_quantity(c, q);
-	fputs("</tbody></table></div>\n", c->out);
+	fputs("</table></div>\n", c->out);
 }
 
 static void put_note(FILE *out, const char *what, const char *text)

@@ -312,8 +312,6 @@ int tmigr_html_hierarchy(struct tmigr_html *h)
 	size_t n = json_array_size(t.groups), i;
 	int ret = 0;
 
-	if (!n)
-		return 0;
 	json_array_foreach (t.groups, i, g)
 		if (tmigr_rep_u64(g, "level") > t.top_level)
 			t.top_level = (unsigned int)tmigr_rep_u64(g, "level");

@@ -131,8 +131,6 @@ int tmigr_html_migrator(struct tmigr_html *h)
 	size_t i;
 	int ret = 0;
 
-	if (!json_array_size(roots))
-		return 0;
 	tmigr_html_heading(h, "migrator", "Who held the global migrator");
 	json_array_foreach (roots, i, root)
 		if (ret == 0)

@@ -5,7 +5,7 @@
  * html.c            the page: head, runs, sections in their order
  * html_write.c      escaping, tables, bars
  * html_style.c      the style sheet, and colours of the states
- * html_answer.c     head of a run, answer, notes
+ * html_answer.c     head of a run, answer, notes, metrics, cost
  * html_migrator.c   who held it: tables and bar
  * html_residency.c  bars and tables of idle states; remote expiry
  * html_hierarchy.c  the hierarchy drawn
@@ -82,6 +82,7 @@ const char *tmigr_html_class_css(const json_t *report, int class_idx);
 /* ---- parts of a run ---- */
 int tmigr_html_run_head(struct tmigr_html *h);
 int tmigr_html_answer(struct tmigr_html *h);
+int tmigr_html_metrics(struct tmigr_html *h);
 int tmigr_html_migrator(struct tmigr_html *h);
 int tmigr_html_hierarchy(struct tmigr_html *h);
 int tmigr_html_timeline(struct tmigr_html *h);

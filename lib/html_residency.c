@@ -156,10 +156,6 @@ int tmigr_html_remote(struct tmigr_html *h)
 	__u64 rest = 0;
 	int ret;
 
-	/* A kernel without the hierarchy has none: said in the answer. */
-	if (!json_array_size(json_object_get(h->report, "roots")) &&
-	    !json_array_size(json_object_get(h->report, "remote")))
-		return 0;
 	tmigr_html_heading(h, "remote", "Remote expiry");
 	if (!json_array_size(json_object_get(h->report, "remote"))) {
 		fputs("<p>None: every CPU ran its own timers.</p>\n", h->out);

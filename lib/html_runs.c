@@ -79,7 +79,8 @@ int tmigr_html_runs(struct tmigr_html *h)
 		tmigr_html_text(h->out, set->notes[i]);
 		fputs("</p>\n", h->out);
 	}
-	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Runs\"><table>"
+	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Runs\"><table "
+	      "class=\"runs\">"
 	      "<caption><span>All runs, nothing left out silently</span></caption>\n<thead><tr><th "
 	      "scope=\"col\">label</th><th scope=\"col\" class=\"n\">run</th><th scope=\"col\" "
 	      "class=\"n\">window</th><th scope=\"col\" class=\"n\">big held %</th><th "

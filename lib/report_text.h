@@ -45,6 +45,9 @@ char *tmigr_text_observer(const json_t *report); /* what the tool itself cost */
 /* ---- report_text_run.c ---- */
 /* The line about label, run number and what was done for it; nothing without. */
 void tmigr_text_run(const json_t *report, FILE *out);
+/* Their texts alone, owned by the caller; "" when there is none, NULL: no memory. */
+char *tmigr_text_run_line(const json_t *report);
+char *tmigr_text_energy_line(const json_t *report);
 int tmigr_text_metrics(const json_t *report, FILE *out);
 void tmigr_text_energy(const json_t *report, FILE *out);
 /* A metric's value as the tables show it. */

@@ -34,27 +34,37 @@ static void put_changed(const json_t *report, FILE *mem)
 			(long long)json_integer_value(sysctl));
 }
 
-void tmigr_text_run(const json_t *report, FILE *out)
+char *tmigr_text_run_line(const json_t *report)
 {
 	const char *label = tmigr_rep_str(report, "label");
 	__u64 run = tmigr_rep_u64(report, "run");
 	char *text = NULL;
 	size_t size = 0;
 	FILE *mem = open_memstream(&text, &size);
-	const char *p;
 
 	if (!mem)
-		return;
+		return NULL;
 	if (*label)
 		fprintf(mem, "; %s", label);
 	if (run)
 		fprintf(mem, "%s%llu", *label ? " " : "; ", (unsigned long long)run);
 	put_times(report, mem);
 	put_changed(report, mem);
-	if (fclose(mem) == 0 && *text) {
-		p = text + 2;
-		tmigr_fmt_wrapped(out, "Run:", p, 2);
+	if (fclose(mem) != 0) {
+		free(text);
+		return NULL;
 	}
+	if (*text)
+		memmove(text, text + 2, strlen(text + 2) + 1);
+	return text;
+}
+
+void tmigr_text_run(const json_t *report, FILE *out)
+{
+	char *text = tmigr_text_run_line(report);
+
+	if (text && *text)
+		tmigr_fmt_wrapped(out, "Run:", text, 2);
 	free(text);
 }
 
@@ -91,19 +101,16 @@ int tmigr_text_metrics(const json_t *report, FILE *out)
 	return tmigr_table_print(t, out);
 }
 
-void tmigr_text_energy(const json_t *report, FILE *out)
+char *tmigr_text_energy_line(const json_t *report)
 {
 	const json_t *energy = json_object_get(report, "energy"), *e;
 	double seconds = (double)tmigr_rep_u64(report, "window_ns") / 1e9;
 	char *text = NULL;
 	size_t size = 0, i;
-	FILE *mem;
+	FILE *mem = open_memstream(&text, &size);
 
-	if (!json_array_size(energy))
-		return;
-	mem = open_memstream(&text, &size);
 	if (!mem)
-		return;
+		return NULL;
 	json_array_foreach (energy, i, e) {
 		double joules = (double)tmigr_rep_u64(e, "energy_uj") / 1e6;
 
@@ -112,6 +119,16 @@ void tmigr_text_energy(const json_t *report, FILE *out)
 			fprintf(mem, " (%.3f W)", joules / seconds);
 	}
 	if (fclose(mem) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+void tmigr_text_energy(const json_t *report, FILE *out)
+{
+	char *text = tmigr_text_energy_line(report);
+
+	if (text && *text)
 		tmigr_fmt_wrapped(out, "Energy:", text, 2);
 	free(text);
 }

@@ -52,7 +52,8 @@ page "$TMP/long.tmr"
 sound "three classes and hierarchies, an hour" "$TMP/long.tmr"
 list=()
 for i in $(seq 20); do
-	echo "{\"label\": \"l$((i % 4))\", \"run\": $i}" >"$TMP/info.json"
+	echo "{\"label\": \"l$((i % 4))\", \"run\": $i, \"metrics\": [{\"name\": \"rate\",
+		\"value\": $((i * 37 % 11)).25, \"unit\": \"1/s\", \"better\": \"higher\"}]}" >"$TMP/info.json"
 	"$make" -c 64 -s 6000 -S "$i" -i "$TMP/info.json" "$TMP/run-$i.tmr"
 done
 for l in 1 2 3 0; do
@@ -75,7 +76,7 @@ for q in compare["quantities"]:
     assert len(rows) == len(q["labels"]), q["key"]
     for row, label in zip(rows, q["labels"]):
         values = [float(v) for v in re.findall(r'data-(?:v|low|high)="([^"]*)"', row)]
-        want = [label[k] for k in ("mean", "sd", "percent", "percent_low", "percent_high")]
+        want = [label[k] for k in ("mean", "percent", "percent_low", "percent_high", "sd")]
         assert values == [v for v in want if v is not None], (q["key"], values, want)
         dots = row.count('class="dot"')
         assert dots == sum(v is not None for v in label["values"]) + (label["percent"] is not None)

@@ -250,6 +250,19 @@ def check_cost(part, report):
         same(f"observer.{key}", shown.get(key), None if v is None else str(v))
 
 
+def check_metrics(part, report):
+    metrics = report.get("metrics") or []
+    tables = [t for t in part.find("table") if next(t.find("caption")).text() == "Metrics"]
+    same("a table of metrics", len(tables), bool(metrics) + 0)
+    if not metrics:
+        return
+    rows = list(next(tables[0].find("tbody")).find("tr"))
+    same("metrics", [(c[0].text(), float(c[1].attrs["data-v"]), c[2].text(), c[3].text())
+                     for c in (list(r.find("th", "td")) for r in rows)],
+         [(visible(m["name"]), float(m["value"]), visible(m["unit"]), m["better"] or "")
+          for m in metrics])
+
+
 def check_hierarchy(part, report):
     groups = report["hierarchy"]["groups"]
     if not groups:
@@ -282,6 +295,7 @@ def visible(text):
 
 def check_run(part, report):
     check_answer(part, report)
+    check_metrics(part, report)
     check_roots(part, report)
     check_holdings(part, report)
     check_residency(part, report)
