@@ -150,9 +150,9 @@ const char *tmigr_fmt_signed(char buf[TMIGR_FMT_MAX], double percent)
 		snprintf(buf, TMIGR_FMT_MAX, "%+.1e", percent);
 	else
 		snprintf(buf, TMIGR_FMT_MAX, "%+.*f",
-			 size < 9.995	 ? 2
-			 : size < 999.95 ? 1
-					 : 0,
+			 size < 9.995	? 2
+			 : size < 99.95 ? 1
+					: 0,
 			 percent);
 	return buf;
 }

@@ -171,7 +171,7 @@ def check_run(folder):
        "bench/run: prints its tables", f"exit {r.returncode}\n{r.stdout}{r.stderr}")
     with open(out) as f:
         d = json.load(f)
-    ok(set(d) == {"schema", "version", "machine", "settings", "loads", "model", "missing",
+    ok(set(d) == {"schema", "version", "machine", "settings", "loads", "model", "compare", "missing",
                   "stolen_s", "took_s"} and d["schema"] == "tmigr-bench" and d["version"] == 1
        and {"date", "kernel", "cpu", "cpus_online", "virtual_machine"} <= set(d["machine"])
        and set(d["loads"]) == {"pingpong", "wheel"}, "results.json: its parts", d)
