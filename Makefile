@@ -66,12 +66,19 @@ WARN := -Wall -Wextra -Wshadow -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
 NCURSES ?= $(shell $(PKG_CONFIG) --exists ncursesw 2>/dev/null && echo 1)
 CURSES_LIBS = $(if $(filter 1,$(NCURSES)),$(shell $(PKG_CONFIG) $(if $(filter 1,$(STATIC)),--static) --libs ncursesw))
 
+# Only `tmigr export --format perfetto` needs it; PERFETTO=0 builds without.
+PROTOC_C ?= protoc-c
+ifeq ($(origin PERFETTO),undefined)
+PERFETTO := $(shell $(PKG_CONFIG) --exists libprotobuf-c 2>/dev/null && command -v $(PROTOC_C) >/dev/null && echo 1)
+endif
+PACKAGES += $(if $(filter 1,$(PERFETTO)),libprotobuf-c)
+
 # Only the tests and intervals of `tmigr compare` need it; GSL=0 builds without.
 GSL ?= $(shell $(PKG_CONFIG) --exists gsl 2>/dev/null && echo 1)
 PACKAGES += $(if $(filter 1,$(GSL)),gsl)
 
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -I$(B) $(if $(filter 1,$(NCURSES)),-DTMIGR_CURSES) \
-	$(if $(filter 1,$(GSL)),-DTMIGR_GSL) \
+	$(if $(filter 1,$(PERFETTO)),-DTMIGR_PERFETTO) $(if $(filter 1,$(GSL)),-DTMIGR_GSL) \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null) -MMD -MP $(CFLAGS)
 LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lm
 ifeq ($(SANITIZE),1)
@@ -90,7 +97,7 @@ BPF_TARGET_ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1 | sed 's
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g $(WARN) -D__TARGET_ARCH_$(BPF_TARGET_ARCH) -Iinclude -Ibpf \
 	-I/usr/include/$(shell gcc -print-multiarch 2>/dev/null)
 
-LIB_OBJ := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/*.c))
+LIB_OBJ := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/*.c)) $(if $(filter 1,$(PERFETTO)),$(B)/perfetto.pb-c.o)
 TOOL_OBJ := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/*.c))
 DAEMON_OBJ := $(patsubst daemon/%.c,$(B)/daemon/%.o,$(wildcard daemon/*.c))
 BPF_SKEL := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
@@ -139,6 +146,18 @@ $(B)/%.o: %.c | $(BPF_SKEL) $(B)/version.h
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# Perfetto's packets, as C.
+ifeq ($(PERFETTO),1)
+$(B)/lib/perfetto_write.o: $(B)/perfetto.pb-c.h
+$(B)/perfetto.pb-c.h: $(B)/perfetto.pb-c.c ;
+$(B)/perfetto.pb-c.c: lib/perfetto.proto
+	$(call msg,PROTO,$@)
+	$(Q)mkdir -p $(@D) && $(PROTOC_C) -Ilib --c_out=$(@D) perfetto.proto
+$(B)/perfetto.pb-c.o: $(B)/perfetto.pb-c.c
+	$(call msg,CC,$@)
+	$(Q)$(CC) $(filter-out -W%,$(ALL_CFLAGS)) -c -o $@ $<
+endif
 
 # Rewritten only when the version changes; whoever prints it includes it.
 $(B)/version.h: FORCE

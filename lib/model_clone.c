@@ -94,6 +94,8 @@ int tmigr_model_clone(const struct tmigr_model *from, struct tmigr_model **ret)
 	*to = *from;
 	to->cfg.segment = NULL;
 	to->cfg.cpu_span = NULL;
+	to->cfg.group_span = NULL;
+	to->cfg.remote = NULL;
 	to->cfg.arg = NULL;
 	to->pulled = NULL;
 	to->cap_pulled = 0;

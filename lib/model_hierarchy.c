@@ -96,6 +96,7 @@ static void rebuild(struct tmigr_model *m)
 	for (size_t i = 0; i < m->n_cpus; i++)
 		place_cpu(m, i);
 	tmigr_root_update_all(m);
+	tmigr_group_look_all(m);
 }
 
 /* Roots whose top is @top now: the oldest goes on, the others end. */
@@ -194,6 +195,7 @@ void tmigr_hier_node_cpu(struct tmigr_model *m, const struct tmigr_rec *rec)
 	if (g->root >= 0)
 		m->roots[g->root].shape_ns = m->now_ns;
 	tmigr_root_update_all(m);
+	tmigr_group_look(m, group);
 }
 
 /* ---- words ---- */
@@ -309,6 +311,7 @@ static void view_groups(const struct tmigr_model *m, struct tmigr_hierarchy *h,
 		if (i && places[i].level != places[i - 1].level)
 			n = 0;
 		*v = (struct tmigr_group_view){
+			.number = places[i].group,
 			.parent = g->parent >= 0 ? view_of[g->parent] : -1,
 			.level = g->level,
 			.mask = g->mask,

@@ -7,6 +7,7 @@
  * model_hierarchy.c  groups, links, roots, views
  * model_residency.c  idle states of the CPUs
  * model_root.c       regimes of the roots: resolution, duty, loss
+ * model_group.c      the groups' own migrators
  * model_log.c        the roots' piece logs, segments, holders
  * model_remote.c     remote expiries
  * model_map.c        containers
@@ -92,6 +93,8 @@ struct tmigr_group {
 	/* By bit of the mask.  CPUs: index, -1 none, -2 not in the topology. */
 	int child_cpu[TMIGR_CHILDREN];
 	int child_group[TMIGR_CHILDREN];
+	/* Who its migrator is, from when on; told of up to there. */
+	struct tmigr_group_span span;
 };
 
 /* Regime of a piece whose duty is not decided yet. */
@@ -219,6 +222,14 @@ void tmigr_root_cut_end(struct tmigr_model *m);
 void tmigr_root_finish(struct tmigr_model *m);
 enum tmigr_regime tmigr_root_present(const struct tmigr_model *m, int root, int *ret_cpu);
 void tmigr_root_free(struct tmigr_root *r);
+
+/* model_group.c; nothing is done when nobody wants to be told */
+/* Its word, or what is linked below it, may have changed. */
+void tmigr_group_look(struct tmigr_model *m, int group);
+void tmigr_group_look_all(struct tmigr_model *m);
+/* The word that it still has was not certain from @from_ns until now. */
+void tmigr_group_blur(struct tmigr_model *m, int group, __u64 from_ns);
+void tmigr_group_finish(struct tmigr_model *m);
 
 /* model_log.c */
 void tmigr_log_push(struct tmigr_model *m, struct tmigr_root *r, struct tmigr_piece p);

@@ -116,7 +116,9 @@ static void accept(struct tmigr_model *m, int group, const struct tmigr_rec *rec
 				from = g->suspect_ns;
 			if (m->now_ns >= m->cfg.start_ns && g->good_ns < m->end_ns)
 				m->result.lost_updates += lost;
-			tmigr_root_blur(m, group, from > g->good_ns ? from : g->good_ns);
+			from = from > g->good_ns ? from : g->good_ns;
+			tmigr_root_blur(m, group, from);
+			tmigr_group_blur(m, group, from);
 		}
 	}
 	g->suspect = false;
@@ -126,6 +128,7 @@ static void accept(struct tmigr_model *m, int group, const struct tmigr_rec *rec
 		return;
 	}
 	tmigr_hier_set_word(m, group, rec->b);
+	tmigr_group_look(m, group);
 	if (seen && rec->type == TMIGR_REC_GROUP_INACTIVE &&
 	    tmigr_word_migrator(rec->b) == TMIGR_NO_MIGRATOR)
 		tmigr_root_none(m, group, rec->cpu);

@@ -58,6 +58,9 @@ void tmigr_remote_event(struct tmigr_model *m, const struct tmigr_rec *rec)
 	e->count++;
 	if (slot >= 0)
 		e->woke[slot]++;
+	if (m->cfg.remote)
+		m->cfg.remote(m->cfg.arg,
+			      &(struct tmigr_remote_event){m->now_ns, rec->cpu, e->target, slot});
 }
 
 static int compare(const void *a, const void *b)

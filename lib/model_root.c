@@ -458,12 +458,15 @@ void tmigr_root_cut_end(struct tmigr_model *m)
 void tmigr_root_finish(struct tmigr_model *m)
 {
 	for (size_t i = 0; i < m->n_groups; i++) {
-		struct tmigr_group *g = &m->groups[i];
+		const struct tmigr_group *g = &m->groups[i];
+		__u64 from = g->suspect_ns > g->good_ns ? g->suspect_ns : g->good_ns;
 
-		if (g->suspect)
-			tmigr_root_blur(m, i,
-					g->suspect_ns > g->good_ns ? g->suspect_ns : g->good_ns);
+		if (!g->suspect)
+			continue;
+		tmigr_root_blur(m, i, from);
+		tmigr_group_blur(m, i, from);
 	}
+	tmigr_group_finish(m);
 	tmigr_log_number_roots(m);
 	for (size_t i = 0; i < m->n_roots; i++) {
 		tmigr_log_flush(m, &m->roots[i], m->end_ns);

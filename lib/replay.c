@@ -84,6 +84,8 @@ static int on_meta(struct replay *r, const json_t *meta, struct tmigr_err *err)
 	if (r->opts) {
 		cfg.segment = r->opts->segment;
 		cfg.cpu_span = r->opts->cpu_span;
+		cfg.group_span = r->opts->group_span;
+		cfg.remote = r->opts->remote;
 		cfg.arg = r->opts->arg;
 	}
 	ret = tmigr_model_new(&cfg, &r->model);
@@ -175,6 +177,8 @@ static int on_frame(struct replay *r, const struct tmigr_frame *f, struct tmigr_
 	case TMIGR_FRAME_END:
 		return on_end(r, f->json, err);
 	case TMIGR_FRAME_EVENTS:
+		if (r->opts && r->opts->records)
+			r->opts->records(r->opts->arg, f->recs, f->n);
 		ret = tmigr_model_feed(r->model, f->recs, f->n);
 		break;
 	case TMIGR_FRAME_MARK:
@@ -240,6 +244,19 @@ static int build(const struct replay *r, json_t **ret_report, struct tmigr_err *
 	return 0;
 }
 
+static int tell_hierarchy(const struct replay *r, struct tmigr_err *err)
+{
+	struct tmigr_hierarchy *h;
+
+	if (!r->opts || !r->opts->hierarchy)
+		return 0;
+	if (tmigr_model_hierarchy(r->model, &h) < 0)
+		return tmigr_fail(err, -ENOMEM, "%s: no memory", r->path);
+	r->opts->hierarchy(r->opts->arg, h);
+	tmigr_hierarchy_free(h);
+	return 0;
+}
+
 int tmigr_replay(const char *path, json_t **ret_report, const struct tmigr_replay_opts *opts,
 		 struct tmigr_err *err)
 {
@@ -251,6 +268,8 @@ int tmigr_replay(const char *path, json_t **ret_report, const struct tmigr_repla
 		return ret;
 	ret = read_all(&r, reader, err);
 	tmigr_recording_close(reader);
+	if (ret == 0)
+		ret = tell_hierarchy(&r, err);
 	if (ret == 0)
 		ret = build(&r, ret_report, err);
 	replay_free(&r);

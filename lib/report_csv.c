@@ -1,242 +1,393 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * CSV views: tidy (one observation per row, units in the names), RFC 4180
- * quoting, lines end in LF.  A cell that does not apply is empty.
- */
+/* CSV views: the rows.  Columns: csv_columns.c. */
 #include "report_fmt.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "tmigr/csv.h"
 #include "tmigr/report.h"
 
-static int flushed(FILE *out)
+/* A table that is being written. */
+struct csv {
+	FILE *out;
+	const struct tmigr_csv_run *run; /* NULL: a table of one run */
+	bool begun;			 /* the row has a cell */
+};
+
+/* ---- cells ---- */
+
+static void next_cell(struct csv *t)
 {
-	if (fflush(out) != 0 || ferror(out))
-		return errno ? -errno : -EIO;
-	return 0;
+	if (t->begun)
+		putc(',', t->out);
+	t->begun = true;
 }
 
-static void put_u64(FILE *out, __u64 v)
+static void put_text(struct csv *t, const char *s)
 {
-	fprintf(out, "%llu", (unsigned long long)v);
+	next_cell(t);
+	tmigr_fmt_csv(t->out, s);
 }
 
-/* ---- residency.csv ---- */
-
-static void put_cpu(FILE *out, const json_t *cpu)
+static void put_u64(struct csv *t, __u64 v)
 {
-	put_u64(out, tmigr_rep_u64(cpu, "cpu"));
-	putc(',', out);
-	tmigr_fmt_csv(out, tmigr_rep_str(cpu, "class"));
-	putc(',', out);
-	put_u64(out, tmigr_rep_u64(cpu, "capacity"));
-	putc(',', out);
+	next_cell(t);
+	fprintf(t->out, "%llu", (unsigned long long)v);
+}
+
+static void put_key(struct csv *t, const json_t *obj, const char *key)
+{
+	put_u64(t, tmigr_rep_u64(obj, key));
+}
+
+static void put_empty(struct csv *t, int n)
+{
+	while (n--)
+		next_cell(t);
+}
+
+/* What may be absent: an empty cell then. */
+static void put_maybe(struct csv *t, const json_t *v)
+{
+	if (json_is_integer(v)) {
+		next_cell(t);
+		fprintf(t->out, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+	} else if (json_is_real(v)) {
+		next_cell(t);
+		/* All of a value that was printed in decimal. */
+		fprintf(t->out, "%.15g", json_real_value(v));
+	} else {
+		put_text(t, json_is_string(v) ? json_string_value(v) : "");
+	}
+}
+
+static void begin_row(struct csv *t)
+{
+	if (!t->run)
+		return;
+	put_text(t, t->run->label);
+	put_u64(t, t->run->run);
+}
+
+static void end_row(struct csv *t)
+{
+	putc('\n', t->out);
+	t->begun = false;
+}
+
+/* ---- runs ---- */
+
+static void put_runs(struct csv *t, const json_t *report)
+{
+	begin_row(t);
+	put_maybe(t, json_object_get(report, "start_time"));
+	put_key(t, report, "window_ns");
+	put_u64(t, json_array_size(json_object_get(report, "cpus")));
+	put_maybe(t, json_object_get(json_object_get(report, "kernel"), "release"));
+	put_maybe(t, json_object_get(json_object_get(report, "machine"), "model"));
+	put_maybe(t, json_object_get(report, "residency_source"));
+	put_maybe(t, json_object_get(json_object_get(report, "answer"), "big_share"));
+	put_maybe(t, json_object_get(json_object_get(report, "lost"), "records"));
+	put_maybe(t, json_object_get(report, "exit_status"));
+	put_maybe(t, json_object_get(report, "failed"));
+	put_maybe(t, json_object_get(report, "partial"));
+	end_row(t);
+}
+
+/* ---- residency ---- */
+
+static void put_cpu(struct csv *t, const json_t *cpu)
+{
+	begin_row(t);
+	put_key(t, cpu, "cpu");
+	put_text(t, tmigr_rep_str(cpu, "class"));
+	put_key(t, cpu, "capacity");
 }
 
 /* A time that is no idle state: @state is "-1" or "". */
-static void put_plain(FILE *out, const json_t *cpu, const char *state, const char *name, __u64 ns)
+static void put_plain(struct csv *t, const json_t *cpu, const char *state, const char *name,
+		      __u64 ns)
 {
-	put_cpu(out, cpu);
-	fprintf(out, "%s,%s,%llu,,,\n", state, name, (unsigned long long)ns);
+	put_cpu(t, cpu);
+	put_text(t, state);
+	put_text(t, name);
+	put_u64(t, ns);
+	put_empty(t, 3);
+	end_row(t);
 }
 
-static void put_state(FILE *out, const json_t *cpu, const json_t *s)
+static void put_state(struct csv *t, const json_t *cpu, const json_t *s)
 {
-	put_cpu(out, cpu);
-	put_u64(out, tmigr_rep_u64(s, "index"));
-	putc(',', out);
-	tmigr_fmt_csv(out, tmigr_rep_str(s, "name"));
-	fprintf(out, ",%llu,%llu,%llu,%llu\n", (unsigned long long)tmigr_rep_u64(s, "time_ns"),
-		(unsigned long long)tmigr_rep_u64(s, "entries"),
-		(unsigned long long)tmigr_rep_u64(s, "above"),
-		(unsigned long long)tmigr_rep_u64(s, "below"));
+	put_cpu(t, cpu);
+	put_key(t, s, "index");
+	put_text(t, tmigr_rep_str(s, "name"));
+	put_key(t, s, "time_ns");
+	put_key(t, s, "entries");
+	put_key(t, s, "above");
+	put_key(t, s, "below");
+	end_row(t);
 }
 
-int tmigr_report_csv_residency(const json_t *report, FILE *out)
+static void put_residency(struct csv *t, const json_t *report)
 {
 	const json_t *cpu, *s;
 	size_t i, k;
 
-	fputs("cpu,class,capacity,state,state_name,time_ns,entries,above,below\n", out);
 	json_array_foreach (json_object_get(report, "cpus"), i, cpu) {
 		__u64 offline = tmigr_rep_u64(cpu, "offline_ns");
 		__u64 unknown = tmigr_rep_u64(cpu, "unknown_ns");
 
-		put_plain(out, cpu, "-1", "running", tmigr_rep_u64(cpu, "running_ns"));
+		put_plain(t, cpu, "-1", "running", tmigr_rep_u64(cpu, "running_ns"));
 		json_array_foreach (json_object_get(cpu, "states"), k, s)
-			put_state(out, cpu, s);
+			put_state(t, cpu, s);
 		if (offline)
-			put_plain(out, cpu, "", "offline", offline);
+			put_plain(t, cpu, "", "offline", offline);
 		if (unknown)
-			put_plain(out, cpu, "", "unknown", unknown);
+			put_plain(t, cpu, "", "unknown", unknown);
 	}
-	return flushed(out);
 }
 
-/* ---- migrator.csv ---- */
+/* ---- migrator ---- */
 
-static const struct {
-	const char *key, *name;
-} regimes[] = {{"handover_ns", "handover"},
-	       {"duty_ns", "duty"},
-	       {"free_ns", "free"},
-	       {"unknown_ns", "unknown"}};
+static const char *const regimes[TMIGR_REGIMES] = {
+	[TMIGR_HELD] = "held", [TMIGR_HANDOVER] = "handover", [TMIGR_DUTY] = "duty",
+	[TMIGR_FREE] = "free", [TMIGR_UNKNOWN] = "unknown",
+};
 
-static void put_holder(FILE *out, const json_t *root, const json_t *h)
+static void put_holder(struct csv *t, const json_t *root, const json_t *h)
 {
-	tmigr_fmt_csv(out, tmigr_rep_str(root, "group"));
-	fprintf(out, ",%llu,", (unsigned long long)tmigr_rep_u64(h, "cpu"));
-	tmigr_fmt_csv(out, tmigr_rep_str(h, "class"));
-	fprintf(out, ",held,%llu,%llu,%llu,%llu,%llu\n",
-		(unsigned long long)tmigr_rep_u64(h, "held_ns"),
-		(unsigned long long)tmigr_rep_u64(h, "holdings"),
-		(unsigned long long)tmigr_rep_u64(h, "longest_ns"),
-		(unsigned long long)tmigr_rep_u64(h, "avoidable_ns"),
-		(unsigned long long)tmigr_rep_u64(h, "avoidable_unknown_ns"));
+	begin_row(t);
+	put_text(t, tmigr_rep_str(root, "group"));
+	put_key(t, h, "cpu");
+	put_text(t, tmigr_rep_str(h, "class"));
+	put_text(t, regimes[TMIGR_HELD]);
+	put_key(t, h, "held_ns");
+	put_key(t, h, "holdings");
+	put_key(t, h, "longest_ns");
+	put_key(t, h, "avoidable_ns");
+	put_key(t, h, "avoidable_unknown_ns");
+	end_row(t);
 }
 
-int tmigr_report_csv_migrator(const json_t *report, FILE *out)
+static void put_migrator(struct csv *t, const json_t *report)
 {
 	const json_t *root, *h;
+	char key[32];
 	size_t i, k;
 
-	fputs("root,cpu,class,regime,time_ns,holdings,longest_ns,avoidable_ns,"
-	      "avoidable_unknown_ns\n",
-	      out);
 	json_array_foreach (json_object_get(report, "roots"), i, root) {
 		json_array_foreach (json_object_get(root, "holders"), k, h)
-			put_holder(out, root, h);
-		for (k = 0; k < sizeof(regimes) / sizeof(regimes[0]); k++) {
-			tmigr_fmt_csv(out, tmigr_rep_str(root, "group"));
-			fprintf(out, ",,,%s,%llu,,,,\n", regimes[k].name,
-				(unsigned long long)tmigr_rep_u64(root, regimes[k].key));
+			put_holder(t, root, h);
+		for (k = TMIGR_HELD + 1; k < TMIGR_REGIMES; k++) {
+			snprintf(key, sizeof(key), "%s_ns", regimes[k]);
+			begin_row(t);
+			put_text(t, tmigr_rep_str(root, "group"));
+			put_empty(t, 2);
+			put_text(t, regimes[k]);
+			put_key(t, root, key);
+			put_empty(t, 4);
+			end_row(t);
 		}
 	}
-	return flushed(out);
 }
 
-/* ---- migrator-states.csv ---- */
+/* ---- migrator-states ---- */
 
-static void put_holder_state(FILE *out, const json_t *root, const json_t *h, const char *index,
+static void put_holder_state(struct csv *t, const json_t *root, const json_t *h, const char *index,
 			     const char *name, __u64 ns)
 {
-	tmigr_fmt_csv(out, tmigr_rep_str(root, "group"));
-	fprintf(out, ",%llu,", (unsigned long long)tmigr_rep_u64(h, "cpu"));
-	tmigr_fmt_csv(out, tmigr_rep_str(h, "class"));
-	fprintf(out, ",%s,", index);
-	tmigr_fmt_csv(out, name);
-	fprintf(out, ",%llu\n", (unsigned long long)ns);
+	begin_row(t);
+	put_text(t, tmigr_rep_str(root, "group"));
+	put_key(t, h, "cpu");
+	put_text(t, tmigr_rep_str(h, "class"));
+	put_text(t, index);
+	put_text(t, name);
+	put_u64(t, ns);
+	end_row(t);
 }
 
-static void put_holder_states(FILE *out, const json_t *root, const json_t *h)
+static void put_holder_states(struct csv *t, const json_t *root, const json_t *h)
 {
 	__u64 unknown = tmigr_rep_u64(h, "unknown_state_ns");
 	const json_t *s;
 	char index[24];
 	size_t i;
 
-	put_holder_state(out, root, h, "-1", "running", tmigr_rep_u64(h, "running_ns"));
+	put_holder_state(t, root, h, "-1", "running", tmigr_rep_u64(h, "running_ns"));
 	json_array_foreach (json_object_get(h, "idle_ns"), i, s) {
 		snprintf(index, sizeof(index), "%llu",
 			 (unsigned long long)tmigr_rep_u64(s, "index"));
-		put_holder_state(out, root, h, index, tmigr_rep_str(s, "name"),
+		put_holder_state(t, root, h, index, tmigr_rep_str(s, "name"),
 				 tmigr_rep_u64(s, "time_ns"));
 	}
 	if (unknown)
-		put_holder_state(out, root, h, "", "unknown", unknown);
+		put_holder_state(t, root, h, "", "unknown", unknown);
 }
 
-int tmigr_report_csv_migrator_states(const json_t *report, FILE *out)
+static void put_migrator_states(struct csv *t, const json_t *report)
 {
 	const json_t *root, *h;
 	size_t i, k;
 
-	fputs("root,cpu,class,state,state_name,held_ns\n", out);
 	json_array_foreach (json_object_get(report, "roots"), i, root)
 		json_array_foreach (json_object_get(root, "holders"), k, h)
-			put_holder_states(out, root, h);
-	return flushed(out);
+			put_holder_states(t, root, h);
 }
 
-/* ---- remote.csv ---- */
+/* ---- remote ---- */
 
-int tmigr_report_csv_remote(const json_t *report, FILE *out)
+static void put_remote(struct csv *t, const json_t *report)
 {
 	const json_t *p;
 	size_t i;
 
-	fputs("executor,executor_class,target,target_class,count,woke_executor\n", out);
 	json_array_foreach (json_object_get(report, "remote"), i, p) {
-		__u64 executor = tmigr_rep_u64(p, "executor"), target = tmigr_rep_u64(p, "target");
-
-		fprintf(out, "%llu,", (unsigned long long)executor);
-		tmigr_fmt_csv(out, tmigr_rep_class(report, executor));
-		fprintf(out, ",%llu,", (unsigned long long)target);
-		tmigr_fmt_csv(out, tmigr_rep_class(report, target));
-		fprintf(out, ",%llu,%llu\n", (unsigned long long)tmigr_rep_u64(p, "count"),
-			(unsigned long long)tmigr_rep_u64(p, "woke_executor"));
+		begin_row(t);
+		put_key(t, p, "executor");
+		put_text(t, tmigr_rep_class(report, tmigr_rep_u64(p, "executor")));
+		put_key(t, p, "target");
+		put_text(t, tmigr_rep_class(report, tmigr_rep_u64(p, "target")));
+		put_key(t, p, "count");
+		put_key(t, p, "woke_executor");
+		end_row(t);
 	}
-	return flushed(out);
 }
 
-/* ---- metrics.csv, energy.csv ---- */
+/* ---- metrics, energy ---- */
 
-int tmigr_report_csv_metrics(const json_t *report, FILE *out)
+static void put_metrics(struct csv *t, const json_t *report)
 {
 	const json_t *m;
 	size_t i;
 
-	fputs("name,value,unit,better\n", out);
 	json_array_foreach (json_object_get(report, "metrics"), i, m) {
-		tmigr_fmt_csv(out, tmigr_rep_str(m, "name"));
-		/* All of a value that was printed in decimal. */
-		fprintf(out, ",%.15g,", json_number_value(json_object_get(m, "value")));
-		tmigr_fmt_csv(out, tmigr_rep_str(m, "unit"));
-		fprintf(out, ",%s\n", tmigr_rep_str(m, "better"));
+		begin_row(t);
+		put_maybe(t, json_object_get(m, "name"));
+		put_maybe(t, json_object_get(m, "value"));
+		put_maybe(t, json_object_get(m, "unit"));
+		put_maybe(t, json_object_get(m, "better"));
+		end_row(t);
 	}
-	return flushed(out);
 }
 
-int tmigr_report_csv_energy(const json_t *report, FILE *out)
+static void put_energy(struct csv *t, const json_t *report)
 {
 	const json_t *e;
 	size_t i;
 
-	fputs("domain,energy_uj\n", out);
 	json_array_foreach (json_object_get(report, "energy"), i, e) {
-		tmigr_fmt_csv(out, tmigr_rep_str(e, "domain"));
-		fprintf(out, ",%llu\n", (unsigned long long)tmigr_rep_u64(e, "energy_uj"));
+		begin_row(t);
+		put_maybe(t, json_object_get(e, "domain"));
+		put_maybe(t, json_object_get(e, "energy_uj"));
+		end_row(t);
 	}
+}
+
+/* ---- all ---- */
+
+static int flushed(FILE *out)
+{
+	errno = 0;
+	if (fflush(out) != 0 || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+int tmigr_csv_rows(enum tmigr_csv which, const json_t *report, const struct tmigr_csv_run *run,
+		   FILE *out)
+{
+	static void (*const rows[TMIGR_CSV_TABLES])(struct csv *, const json_t *) = {
+		[TMIGR_CSV_RUNS] = put_runs,
+		[TMIGR_CSV_RESIDENCY] = put_residency,
+		[TMIGR_CSV_MIGRATOR] = put_migrator,
+		[TMIGR_CSV_MIGRATOR_STATES] = put_migrator_states,
+		[TMIGR_CSV_REMOTE] = put_remote,
+		[TMIGR_CSV_METRICS] = put_metrics,
+		[TMIGR_CSV_ENERGY] = put_energy,
+	};
+	struct csv t = {out, run, false};
+
+	if (rows[which])
+		rows[which](&t, report);
 	return flushed(out);
 }
 
-/* ---- migrator-segments.csv ---- */
+int tmigr_csv_segment(const json_t *report, const struct tmigr_segment *seg,
+		      const struct tmigr_csv_run *run, FILE *out)
+{
+	const json_t *root = json_array_get(json_object_get(report, "roots"), seg->root);
+	__u64 start = tmigr_rep_u64(report, "start_ns");
+	struct csv t = {out, run, false};
+
+	begin_row(&t);
+	put_text(&t, tmigr_rep_str(root, "group"));
+	put_text(&t, regimes[seg->regime]);
+	if (seg->cpu >= 0) {
+		put_u64(&t, (__u64)seg->cpu);
+		put_text(&t, tmigr_rep_class(report, (__u64)seg->cpu));
+	} else {
+		put_empty(&t, 2);
+	}
+	put_u64(&t, seg->start_ns - start);
+	put_u64(&t, seg->end_ns - start);
+	end_row(&t);
+	return ferror(out) ? -EIO : 0;
+}
+
+void tmigr_csv_begin(const struct tmigr_csv_run *run, FILE *out)
+{
+	struct csv t = {out, run, false};
+
+	begin_row(&t);
+	if (t.begun)
+		putc(',', out);
+}
+
+/* ---- a run directory's files ---- */
+
+static int whole(enum tmigr_csv which, const json_t *report, FILE *out)
+{
+	tmigr_csv_head(which, false, out);
+	return tmigr_csv_rows(which, report, NULL, out);
+}
+
+int tmigr_report_csv_residency(const json_t *report, FILE *out)
+{
+	return whole(TMIGR_CSV_RESIDENCY, report, out);
+}
+
+int tmigr_report_csv_migrator(const json_t *report, FILE *out)
+{
+	return whole(TMIGR_CSV_MIGRATOR, report, out);
+}
+
+int tmigr_report_csv_migrator_states(const json_t *report, FILE *out)
+{
+	return whole(TMIGR_CSV_MIGRATOR_STATES, report, out);
+}
+
+int tmigr_report_csv_remote(const json_t *report, FILE *out)
+{
+	return whole(TMIGR_CSV_REMOTE, report, out);
+}
+
+int tmigr_report_csv_metrics(const json_t *report, FILE *out)
+{
+	return whole(TMIGR_CSV_METRICS, report, out);
+}
+
+int tmigr_report_csv_energy(const json_t *report, FILE *out)
+{
+	return whole(TMIGR_CSV_ENERGY, report, out);
+}
 
 int tmigr_report_csv_segments_head(FILE *out)
 {
-	fputs("root,regime,cpu,class,start_ns,end_ns\n", out);
-	return ferror(out) ? -EIO : 0;
+	return tmigr_csv_head(TMIGR_CSV_SEGMENTS, false, out);
 }
 
 int tmigr_report_csv_segment(const json_t *report, const struct tmigr_segment *seg, FILE *out)
 {
-	static const char *const names[TMIGR_REGIMES] = {
-		[TMIGR_HELD] = "held", [TMIGR_HANDOVER] = "handover", [TMIGR_DUTY] = "duty",
-		[TMIGR_FREE] = "free", [TMIGR_UNKNOWN] = "unknown",
-	};
-	const json_t *root = json_array_get(json_object_get(report, "roots"), seg->root);
-	__u64 start = tmigr_rep_u64(report, "start_ns");
-
-	tmigr_fmt_csv(out, tmigr_rep_str(root, "group"));
-	fprintf(out, ",%s,", names[seg->regime]);
-	if (seg->cpu >= 0) {
-		fprintf(out, "%d,", seg->cpu);
-		tmigr_fmt_csv(out, tmigr_rep_class(report, (__u64)seg->cpu));
-	} else {
-		putc(',', out);
-	}
-	fprintf(out, ",%llu,%llu\n", (unsigned long long)(seg->start_ns - start),
-		(unsigned long long)(seg->end_ns - start));
-	return ferror(out) ? -EIO : 0;
+	return tmigr_csv_segment(report, seg, NULL, out);
 }

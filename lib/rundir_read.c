@@ -10,22 +10,28 @@
 #include "rundir_priv.h"
 #include "tmigr/report.h"
 
-/* A FIFO of that name must not be waited for. */
-static int open_json(int dirfd, const char *name)
+/* NULL: errno.  A FIFO of that name must not be waited for.  Buffered: from a
+ * descriptor jansson reads byte by byte. */
+static FILE *open_json(int dirfd, const char *name)
 {
-	return openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	FILE *in = fd >= 0 ? fdopen(fd, "r") : NULL;
+
+	if (fd >= 0 && !in)
+		close(fd);
+	return in;
 }
 
 json_t *tmigr_rundir_load_run(int dirfd)
 {
-	int fd = open_json(dirfd, "run.json");
+	FILE *in = open_json(dirfd, "run.json");
 	const char *schema;
 	json_t *run;
 
-	if (fd < 0)
+	if (!in)
 		return NULL;
-	run = json_loadfd(fd, 0, NULL);
-	close(fd);
+	run = json_loadf(in, 0, NULL);
+	fclose(in);
 	schema = json_string_value(json_object_get(run, "schema"));
 	if (schema && !strcmp(schema, TMIGR_RUN_SCHEMA))
 		return run;
@@ -59,13 +65,14 @@ static int load_report(const char *path, int dirfd, json_t **ret, struct tmigr_e
 	struct tmigr_err why = {""};
 	json_error_t error;
 	json_t *run = tmigr_rundir_load_run(dirfd), *report;
-	int fd, r;
+	FILE *in;
+	int r;
 
 	if (!run)
 		return tmigr_fail(err, -ENOENT, "%s: not a run directory (no run.json of tmigr)",
 				  path);
-	fd = open_json(dirfd, "report.json");
-	if (fd < 0) {
+	in = open_json(dirfd, "report.json");
+	if (!in) {
 		r = errno == ENOENT
 			    ? no_report(path, dirfd, run, err)
 			    : tmigr_fail(err, -errno, "%s/report.json: %s", path, strerror(errno));
@@ -73,8 +80,8 @@ static int load_report(const char *path, int dirfd, json_t **ret, struct tmigr_e
 		return r;
 	}
 	json_decref(run);
-	report = json_loadfd(fd, JSON_REJECT_DUPLICATES, &error);
-	close(fd);
+	report = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
+	fclose(in);
 	if (!report)
 		return tmigr_fail(err, -EINVAL, "%s/report.json: line %d: %s", path, error.line,
 				  error.text);

@@ -45,17 +45,18 @@ struct question {
 static double welch_df(const struct question *q, double ratio)
 {
 	double wa = ratio * ratio * q->va, wb = q->vb;
+	/* @a's share of the variance; squares of shares do not overflow. */
+	double a = isfinite(wa) ? wa / (wa + wb) : 1, b = 1 - a;
 
-	return (wa + wb) * (wa + wb) /
-	       (wa * wa / (double)(q->a->n - 1) + wb * wb / (double)(q->b->n - 1));
+	return 1 / (a * a / (double)(q->a->n - 1) + b * b / (double)(q->b->n - 1));
 }
 
 static double ruled_out(const struct question *q, double ratio)
 {
-	double limit = tmigr_stats_t_limit(welch_df(q, ratio));
 	double se = sqrt(q->vb + ratio * ratio * q->va);
+	double t = (q->b->mean - ratio * q->a->mean) / se;
 
-	return fabs(q->b->mean - ratio * q->a->mean) - limit * se;
+	return TMIGR_STATS_ALPHA - tmigr_stats_t_p(t, welch_df(q, ratio));
 }
 
 /*

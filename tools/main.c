@@ -3,6 +3,7 @@
 #include "version.h"
 #include "tmigr.h"
 #include "tmigr/compare.h"
+#include "tmigr/perfetto.h"
 #include "top.h"
 
 #include <ctype.h>
@@ -27,6 +28,7 @@ static const struct verb verbs[] = {
 	{"run", "trace while a command runs (or for some seconds) and report", verb_run},
 	{"report", "print the report of a run directory or recording again", verb_report},
 	{"compare", "compare labelled runs, with the uncertainty of each difference", verb_compare},
+	{"export", "write runs as CSV, JSON, Perfetto trace or OpenMetrics", verb_export},
 	{"tree", "show the timer-migration hierarchy as it is now", verb_tree},
 	{"top", "show CPUs, migrators and idle states live", verb_top},
 	{"status", "show how the daemon is", verb_status},
@@ -143,14 +145,16 @@ static int print_usage(void)
 
 static int print_version(void)
 {
-	const char *curses = top_screen_version();
+	const char *curses = top_screen_version(), *perfetto = tmigr_perfetto_library();
 	const char *statistics = tmigr_compare_statistics();
 
 	printf("tmigr %s\n", TMIGR_VERSION);
-	printf("libbpf %u.%u, jansson %s, zstd %s, %s%s, %s\n", libbpf_major_version(),
+	printf("libbpf %u.%u, jansson %s, zstd %s, %s%s, %s, %s%s\n", libbpf_major_version(),
 	       libbpf_minor_version(), jansson_version_str(), ZSTD_versionString(),
 	       curses ? "ncurses " : "no ncurses (top: only --once)", curses ? curses : "",
-	       statistics ? statistics : "no GSL (compare: no intervals, no tests)");
+	       statistics ? statistics : "no GSL (compare: no intervals, no tests)",
+	       perfetto ? "protobuf-c " : "no protobuf-c (export: no Perfetto traces)",
+	       perfetto ? perfetto : "");
 	return tool_flush(NULL);
 }
 
@@ -227,9 +231,9 @@ int main(int argc, char **argv)
 
 	occupy_std_fds();
 	if (argc < 2) {
-		tool_usage(NULL,
-			   "no verb given: run, report, compare, tree, top, status, mark, dump, "
-			   "metrics, doctor or help");
+		tool_usage(NULL, "no verb given: run, report, compare, export, tree, top, status, "
+				 "mark, dump, "
+				 "metrics, doctor or help");
 		return TMIGR_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

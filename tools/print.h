@@ -9,4 +9,10 @@
 /* The report to standard output, as text or JSON.  Returns the exit code. */
 int tool_print_report(const char *verb, const json_t *report, bool json);
 
+/*
+ * What the daemon at @socket counted: 0 with its reply, whose "text" is OpenMetrics
+ * text; or the exit code with the error told.
+ */
+int tool_ask_metrics(const char *verb, const char *socket, json_t **ret);
+
 #endif

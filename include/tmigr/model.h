@@ -56,6 +56,35 @@ struct tmigr_cpu_span {
 	__u64 end_ns;
 };
 
+/* Where a group's state word sends one who looks for its migrator. */
+enum tmigr_group_to {
+	TMIGR_TO_UNKNOWN, /* updates lost, word or child not learnt yet */
+	TMIGR_TO_NONE,	  /* it has no migrator */
+	TMIGR_TO_CPU,
+	TMIGR_TO_GROUP,
+};
+
+/*
+ * A stretch of one group with the same migrator.  The stretches of a group follow
+ * one another without a gap from the window's start to its end; two that follow
+ * one another differ, unless both are not known.
+ */
+struct tmigr_group_span {
+	unsigned int group; /* the model's number of it: tmigr_group_view.number */
+	enum tmigr_group_to to;
+	unsigned int child; /* TMIGR_TO_CPU: the kernel's number; TMIGR_TO_GROUP: as
+			     * in group; else 0 */
+	__u64 start_ns;	    /* CLOCK_MONOTONIC */
+	__u64 end_ns;
+};
+
+/* A remote expiry inside the window. */
+struct tmigr_remote_event {
+	__u64 t_ns; /* CLOCK_MONOTONIC */
+	unsigned int executor, target;
+	int woke; /* slot that an idle interval of the executor ended for it; -1 none did */
+};
+
 struct tmigr_model_cfg {
 	/* Borrowed; must outlive the model. CPUs in the records that are not
 	 * in it are counted as lost knowledge (unknown), never a crash. */
@@ -66,7 +95,11 @@ struct tmigr_model_cfg {
 	void (*segment)(void *arg, const struct tmigr_segment *seg);
 	/* Called for each finished stretch in time order per CPU; optional. */
 	void (*cpu_span)(void *arg, const struct tmigr_cpu_span *span);
-	void *arg; /* of both */
+	/* Called for each finished stretch in time order per group; optional. */
+	void (*group_span)(void *arg, const struct tmigr_group_span *span);
+	/* Called for each remote expiry in time order; optional. */
+	void (*remote)(void *arg, const struct tmigr_remote_event *event);
+	void *arg; /* of all */
 };
 
 /*
@@ -79,9 +112,8 @@ struct tmigr_model_cfg {
 /* 0 or -ENOMEM; the model is owned by the caller (tmigr_model_free). */
 int tmigr_model_new(const struct tmigr_model_cfg *cfg, struct tmigr_model **ret);
 void tmigr_model_free(struct tmigr_model *m);
-/* A copy that is fed and finished by itself, and tells of no segments and
- * spans; owned by the
- * caller.  -EINVAL: the model is finished. */
+/* A copy that is fed and finished by itself, and tells of no segments, spans
+ * and remote expiries; owned by the caller.  -EINVAL: the model is finished. */
 int tmigr_model_clone(const struct tmigr_model *m, struct tmigr_model **ret);
 
 /*
@@ -180,7 +212,8 @@ struct tmigr_group_view {
 	int node;   /* NUMA, -1 across nodes */
 	bool known; /* word is valid */
 	__u32 word;
-	size_t n_cpus; /* below it, all levels */
+	size_t n_cpus;	     /* below it, all levels */
+	unsigned int number; /* the model's, the same at every time */
 };
 
 struct tmigr_cpu_view {

@@ -21,6 +21,12 @@ struct tmigr_replay_opts {
 	/* As in tmigr_model_cfg; optional. */
 	void (*segment)(void *arg, const struct tmigr_segment *seg);
 	void (*cpu_span)(void *arg, const struct tmigr_cpu_span *span);
+	void (*group_span)(void *arg, const struct tmigr_group_span *span);
+	void (*remote)(void *arg, const struct tmigr_remote_event *event);
+	/* Records as they are read, before the model has them. */
+	void (*records)(void *arg, const struct tmigr_rec *recs, size_t n);
+	/* At the end: the hierarchy that the report's names of groups come from. */
+	void (*hierarchy)(void *arg, const struct tmigr_hierarchy *h);
 	void *arg;
 };
 

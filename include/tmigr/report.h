@@ -49,7 +49,7 @@ int tmigr_report_json(const json_t *report, FILE *out);
  * columns where names allow.  0 or a negative errno from writing. */
 int tmigr_report_text(const json_t *report, FILE *out);
 
-/* CSV views, one header line, RFC 4180 quoting.  0 or negative errno. */
+/* CSV views of one run (csv.h: tables of several).  0 or negative errno. */
 int tmigr_report_csv_residency(const json_t *report, FILE *out);
 int tmigr_report_csv_migrator(const json_t *report, FILE *out);
 int tmigr_report_csv_remote(const json_t *report, FILE *out);

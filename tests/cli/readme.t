@@ -5,8 +5,14 @@ recording, and every verb, option, make target and file it names is there."""
 import difflib
 import os
 import re
+import pathlib
 import subprocess
 import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.environ.get("TMIGR_TESTS", "tests"), "oracle"))
+sys.dont_write_bytecode = True
+import madeup  # noqa: E402
 
 TMIGR = os.path.join(os.environ.get("B", "build"), "tmigr")
 SAMPLE = "demo/events.tmr"
@@ -46,6 +52,20 @@ want = tmigr("report", SAMPLE)
 for sample in samples:
     ok(sample == want, "it is what tmigr report %s prints" % SAMPLE,
        *difflib.unified_diff(sample.split("\n"), want.split("\n"), "README.md", "tmigr report", "", "", 0, ""))
+
+# The two comparisons: a whole one, and the beginning of one; without GSL they lack
+# what they show.
+comparisons = [b for b in blocks if b.startswith("Comparison of ")]
+ok(len(comparisons) == 2, "two comparisons in README.md", "%d of them" % len(comparisons))
+if ", GSL " in tmigr("--version"):
+    with tempfile.TemporaryDirectory() as folder:
+        want = tmigr("compare", *map(str, madeup.rk3576(pathlib.Path(folder), "little-pin")[:2]))
+    ok(comparisons[0] == want, "the first is what tmigr compare prints for the report's values",
+       *difflib.unified_diff(comparisons[0].split("\n"), want.split("\n"), "README.md", "tmigr compare", "", "", 0, ""))
+    want = tmigr("compare", *("tests/fixtures/runs/compare/" + x for x in ("unaware", "split")))
+    ok(want.startswith(comparisons[1]), "the second is how tmigr compare begins for the boards' runs",
+       *difflib.unified_diff(comparisons[1].split("\n"), want.split("\n"), "README.md", "tmigr compare", "", "", 0, ""))
+samples += comparisons
 
 # All other code: the lines of the blocks, and what stands in backquotes.
 code = [line for b in blocks if b not in samples for line in b.split("\n")]

@@ -27,6 +27,10 @@ struct fixture {
 	size_t n_segs, cap_segs;
 	struct tmigr_cpu_span *spans;
 	size_t n_spans, cap_spans;
+	struct tmigr_group_span *groups;
+	size_t n_groups, cap_groups;
+	struct tmigr_remote_event *remotes;
+	size_t n_remotes, cap_remotes;
 };
 
 /* Takes over @topo.  Fails the test when a law does not hold. */
@@ -39,8 +43,23 @@ void fixture_free(struct fixture *f);
 void fixture_segment(void *arg, const struct tmigr_segment *seg);
 /* Span callback; arg is a struct fixture. */
 void fixture_span(void *arg, const struct tmigr_cpu_span *span);
+/* The same of groups' spans and of remote expiries. */
+void fixture_group_span(void *arg, const struct tmigr_group_span *span);
+void fixture_remote(void *arg, const struct tmigr_remote_event *event);
+/* A model's callbacks, all of them into @f. */
+struct tmigr_model_cfg fixture_cfg(const struct tmigr_topology *topo, __u64 start_ns,
+				   struct fixture *f);
+/* Forgets what was told, to be told anew; frees it. */
+void fixture_forget(struct fixture *f);
+void fixture_free_told(struct fixture *f);
 /* The spans of each CPU fill the window without a gap, and are its figures. */
 bool fixture_spans_hold(const struct fixture *f, const struct tmigr_topology *topo);
+/*
+ * The groups' spans fill the window without a gap; from each root down they lead to
+ * who held it wherever it was held, and to no other CPU where that is known; and the
+ * remote expiries told of are the figures.
+ */
+bool fixture_groups_hold(const struct fixture *f);
 /* Laws 1 and 2, and that holders' times agree with them. */
 bool fixture_sums_hold(const struct tmigr_result *r);
 

@@ -25,13 +25,9 @@ static unsigned long from_env(const char *name, unsigned long otherwise)
 
 static void run_model(const struct sim *sim, __u64 order, struct fixture *f)
 {
-	struct tmigr_model_cfg cfg = {.topo = sim->topo,
-				      .start_ns = sim->start_ns,
-				      .segment = fixture_segment,
-				      .cpu_span = fixture_span,
-				      .arg = f};
+	struct tmigr_model_cfg cfg = fixture_cfg(sim->topo, sim->start_ns, f);
 
-	f->n_segs = f->n_spans = 0;
+	fixture_forget(f);
 	assert_int_equal(tmigr_model_new(&cfg, &f->m), 0);
 	assert_int_equal(sim_feed(sim, f->m, order), 0);
 	f->r = tmigr_model_result(f->m);
@@ -56,13 +52,16 @@ static bool check(const struct sim_cfg *cfg, int orders)
 			fprintf(stderr, "# the spans are not the figures\n");
 			ok = false;
 		}
+		if (!fixture_groups_hold(&f)) {
+			fprintf(stderr, "# the groups' spans are not the roots' segments\n");
+			ok = false;
+		}
 		ok &= brute_same(&b, f.r, f.segs, f.n_segs);
 		tmigr_model_free(f.m);
 		if (!ok)
 			fprintf(stderr, "# seed %llu, delivery %d\n", cfg->seed, order);
 	}
-	free(f.segs);
-	free(f.spans);
+	fixture_free_told(&f);
 	brute_free(&b);
 	sim_free(&sim);
 	return ok;
@@ -204,8 +203,7 @@ static void the_truth(void **state)
 			if (!segments_true(&sim, &f, h))
 				fail_msg("seed %u, hierarchy %u", seed, h);
 		tmigr_model_free(f.m);
-		free(f.segs);
-		free(f.spans);
+		fixture_free_told(&f);
 		sim_free(&sim);
 	}
 }
@@ -285,7 +283,7 @@ static void fed_garbage(__u64 seed)
 	tmigr_hierarchy_free(h);
 	tmigr_model_free(f.m);
 	machine_free(topo);
-	free(f.segs);
+	fixture_free_told(&f);
 }
 
 static void law_1_and_2_under_garbage(void **state)

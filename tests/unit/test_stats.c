@@ -72,7 +72,7 @@ static void untested(const struct tmigr_welch *w, double diff)
 static void test_edges(void **state)
 {
 	const double zero[] = {0, 0, 0}, five[] = {5, 5, 5}, one[] = {4}, some[] = {4, 6, 5};
-	const double huge[] = {1e308, -1e308, 1e308};
+	const double huge[] = {1e308, -1e308, 1e308}, tiny[] = {5e-324, 1e-323, 1.5e-323};
 	struct tmigr_welch w = welch(five, 3, zero, 3);
 
 	(void)state;
@@ -90,6 +90,12 @@ static void test_edges(void **state)
 	assert_true(isnan(w.diff) && isnan(w.percent) && isnan(w.p));
 	w = welch(huge, 3, some, 3);
 	assert_true(isnan(w.p) && isnan(w.percent_low));
+	w = welch(some, 3, huge, 3);
+	assert_true(isnan(w.p) && isnan(w.percent_low));
+	w = welch(tiny, 3, some, 3);
+	assert_true(isnan(w.p) || (w.p >= 0 && w.p <= 1));
+	w = welch(some, 3, tiny, 3);
+	assert_true(isnan(w.p) || (w.p >= 0 && w.p <= 1));
 	if (!tmigr_stats_library())
 		return;
 	/* One side without spread: the other's is all there is. */

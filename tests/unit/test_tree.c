@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -66,9 +67,11 @@ static void make_board(struct board *b)
 	b->cpus[5].active = 1;
 	b->cpus[5].slot = TMIGR_SLOT_RUNNING;
 	b->cpu_expiry[0] = NOW + 3200000;
-	b->groups[0] = (struct tmigr_group_view){"GRP1:0", -1, 1, 0, -1, true, WORD(2, 2, 7), 8};
-	b->groups[1] = (struct tmigr_group_view){"GRP0:0", 0, 0, 1, 0, true, WORD(0, 0xff, 9), 4};
-	b->groups[2] = (struct tmigr_group_view){"GRP0:1", 0, 0, 2, 1, true, WORD(2, 2, 65535), 4};
+	b->groups[0] = (struct tmigr_group_view){"GRP1:0", -1, 1, 0, -1, true, WORD(2, 2, 7), 8, 0};
+	b->groups[1] =
+		(struct tmigr_group_view){"GRP0:0", 0, 0, 1, 0, true, WORD(0, 0xff, 9), 4, 0};
+	b->groups[2] =
+		(struct tmigr_group_view){"GRP0:1", 0, 0, 2, 1, true, WORD(2, 2, 65535), 4, 0};
 	b->group_expiry[0] = b->group_expiry[1] = NOW + 3200000;
 	b->group_expiry[2] = TMIGR_KTIME_MAX;
 	b->root = (struct tmigr_root_view){0, TMIGR_HELD, 5};
@@ -308,6 +311,40 @@ static void test_json(void **state)
 	json_decref(json);
 }
 
+/* Graphviz, where it is there, draws every node and edge. */
+static void test_dot_renders(void **state)
+{
+	char path[] = "/tmp/tmigr-test-tree-XXXXXX", command[64], line[512], *dot;
+	size_t nodes = 0, edges = 0;
+	int fd = mkstemp(path);
+	struct board b;
+	FILE *f;
+
+	(void)state;
+	if (system("command -v dot >/dev/null") != 0) {
+		unlink(path);
+		close(fd);
+		skip();
+	}
+	make_board(&b);
+	strcpy(b.classes[1].name, "<b>\"a\\,{|}");
+	dot = dot_of(&b);
+	assert_true(fd >= 0 && write(fd, dot, strlen(dot)) == (ssize_t)strlen(dot));
+	close(fd);
+	snprintf(command, sizeof(command), "dot -Tplain %s", path);
+	f = popen(command, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		nodes += !strncmp(line, "node ", 5);
+		edges += !strncmp(line, "edge ", 5);
+	}
+	assert_int_equal(pclose(f), 0);
+	unlink(path);
+	assert_int_equal(nodes, b.h.n_groups + b.h.n_cpus);
+	assert_int_equal(edges, b.h.n_groups - 1 + b.h.n_cpus);
+	free(dot);
+}
+
 static void test_dot(void **state)
 {
 	struct board b;
@@ -516,12 +553,12 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),	      cmocka_unit_test(test_ascii),
-		cmocka_unit_test(test_regimes),	      cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_state_names),   cmocka_unit_test(test_json),
-		cmocka_unit_test(test_dot),	      cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_large),	      cmocka_unit_test(test_parse_wrong),
-		cmocka_unit_test(test_parse_refused),
+		cmocka_unit_test(test_text),	    cmocka_unit_test(test_ascii),
+		cmocka_unit_test(test_regimes),	    cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_state_names), cmocka_unit_test(test_json),
+		cmocka_unit_test(test_dot_renders), cmocka_unit_test(test_dot),
+		cmocka_unit_test(test_empty),	    cmocka_unit_test(test_large),
+		cmocka_unit_test(test_parse_wrong), cmocka_unit_test(test_parse_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
