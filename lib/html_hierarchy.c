@@ -68,7 +68,8 @@ static void put_cpu(struct tree *t, size_t i, unsigned int x, unsigned int y)
 	char pct[TMIGR_FMT_MAX];
 	FILE *out = t->h->out;
 
-	fprintf(out, "<g><title>CPU %llu, ", (unsigned long long)cpu);
+	fprintf(out, "<g data-cpu=\"%llu\" data-v=\"%llu\"><title>CPU %llu, ",
+		(unsigned long long)cpu, (unsigned long long)t->held[i], (unsigned long long)cpu);
 	tmigr_html_text(out, class_name);
 	fprintf(out, "%s: held %s %%</title>", offline ? ", offline at the start" : "",
 		t->held[i] ? tmigr_fmt_pct(pct, t->held[i], window) : "0");

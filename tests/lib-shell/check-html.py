@@ -89,6 +89,8 @@ def check_page(tree, source):
     for node in root.all():
         for name, value in node.attrs.items():
             want("no handlers", not name.startswith("on"), f"<{node.tag} {name}>")
+            want("no text among the attributes", re.fullmatch(r"[A-Za-z][A-Za-z:-]*", name),
+                 f"<{node.tag} {name}>")
             if name in ("href", "src", "xlink:href", "action"):
                 want("no other file", (value or "").startswith("#"), f"{name}={value}")
     for url in re.findall(r"url\(([^)]*)\)", source):
@@ -274,8 +276,63 @@ def check_hierarchy(part, report):
     cells = [t.text() for t in svg.find("text")]
     for g in groups:
         want("every group is drawn", cells.count(g["name"]) == 1, g["name"])
+    held = {h["cpu"]: h["held_ns"] for root in report["roots"] for h in root["holders"]}
+    shown = {int(g.attrs["data-cpu"]): int(g.attrs["data-v"]) for g in svg.find("g")
+             if "data-cpu" in g.attrs}
+    same("what each CPU of it held", shown, {c["cpu"]: held.get(c["cpu"], 0)
+                                             for c in report["hierarchy"]["cpus"]})
     for c in report["hierarchy"]["cpus"]:
         want("every CPU is drawn", cells.count(str(c["cpu"])) == 1, str(c["cpu"]))
+
+
+def step_area(d):
+    """Of a path of steps: where its foot is, and its height in every column."""
+    tokens = re.findall(r"([MhvVz])([-0-9. ]*)", d)
+    foot, height, heights = None, 0.0, []
+    for op, arg in tokens:
+        if op == "M":
+            foot = float(arg.split()[1])
+        elif op == "h":
+            heights += [height] * int(arg)
+        elif op == "v":
+            height -= float(arg)
+    return foot, heights
+
+
+def check_timeline(part, report):
+    """The areas of the holders, drawn in half pixels, are their shares."""
+    svgs = [s for s in part.find("svg") if s.attrs.get("id", "").endswith("overview")]
+    if not svgs:
+        return
+    columns = int((svgs[0].attrs.get("viewbox") or svgs[0].attrs.get("viewBox")).split()[2])
+    frames = [r for r in svgs[0].find("rect") if r.attrs.get("class") == "frame"]
+    same("a strip for each hierarchy", len(frames), len(report["roots"]))
+    names = [c["name"] for c in report["classes"]]
+    for frame, root in zip(frames, report["roots"]):
+        high = int(frame.attrs["height"])
+        layers = []
+        for path in svgs[0].find("path"):
+            if path.attrs["class"] == "mark":
+                continue
+            foot, heights = step_area(path.attrs["d"])
+            if foot == int(frame.attrs["y"]) + high:
+                layers.append((path.attrs["class"], heights + [0.0] * (columns - len(heights))))
+        got = {}
+        for i, (css, heights) in enumerate(layers):
+            below = layers[i + 1][1] if i + 1 < len(layers) else [0.0] * columns
+            got[css] = got.get(css, 0) + sum(heights) - sum(below)
+        expect = {"rh": root["handover_ns"], "rd": root["duty_ns"], "rf": root["free_ns"],
+                  "ru": root["unknown_ns"]}
+        for c in root["classes"]:
+            i = names.index(c["name"])
+            css = "k0" if i == 0 else "kb" if i == len(names) - 1 else f"k{(i - 1) % 4 + 1}"
+            expect[css] = expect.get(css, 0) + c["held_ns"]
+        for css, ns in expect.items():
+            drawn, share = got.pop(css, 0) / (columns * high), ns / report["window_ns"]
+            want(f"{root['group']} {css} is drawn as large as it is", abs(drawn - share) < 0.02,
+                 f"{drawn:.4f}, not {share:.4f}")
+            want("what is there is drawn", (drawn > 0) == (ns > 0), css)
+        same("nothing else is drawn", got, {})
 
 
 def visible(text):
@@ -302,6 +359,7 @@ def check_run(part, report):
     check_remote(part, report)
     check_cost(part, report)
     check_hierarchy(part, report)
+    check_timeline(part, report)
     for mark in (report.get("marks") or [])[:20]:
         want("marks", any(visible(mark["text"]) in li.text() for li in part.find("li")))
     command = report.get("command") or []
