@@ -186,3 +186,11 @@ def rates(before, after, keeper):
         deep += (now[max(was)]["time"] - was[max(was)]["time"]) / 1e6
         seconds += (after.read_ns[cpu] - before.read_ns[cpu]) / 1e9
     return entries / seconds * len(others), deep / seconds
+
+
+def rates_of(report, keeper):
+    """The same of a report's window."""
+    others = [c for c in report["cpus"] if c["cpu"] != keeper and c["states"]]
+    entries = sum(s["entries"] for c in others for s in c["states"])
+    deep = sum(max(c["states"], key=lambda s: s["index"])["time_ns"] for c in others)
+    return entries / (report["window_ns"] / 1e9), deep / (report["window_ns"] * len(others))

@@ -9,6 +9,7 @@ for a look.
 """
 
 import argparse
+import csv
 import functools
 import json
 import pathlib
@@ -29,6 +30,8 @@ SERIES = ("6.12", "6.16", "6.18", "6.19", "7.0", "7.1", "7.2", "7.3")
 # Test programs that run in the guest as well (tests/programs)
 PROGRAMS = ("engine-selftest", "engine-tree")
 WINDOWS = ("idle", "all", "little-wheel", "little-hr", "big", "hotplug", "storm", "fixed")
+# A boot takes a minute or two of an idle host, and longer beside other work.
+BOOT_S = 1200
 SERVED = ("served", "served-hotplug", "served-storm")
 # A hierarchy that gets a new root inside the window is in between for a moment.
 LATE_UNKNOWN_NS = 1_000_000
@@ -175,6 +178,9 @@ def check_window(tap, name, window, out, unknown_ns=0):
             tap.note(text)
     tap.ok(f"{name}: remote expiries are the capture's", judge.remote(report, seen))
     tap.ok(f"{name}: holders are the capture's", judge.holders(report, seen, updates))
+    segments = csv.DictReader(out[f"{window}/migrator-segments.csv"].decode().splitlines())
+    tap.ok(f"{name}: the capture has as many holdings of more than {judge.LONG_NS // 1000} us",
+           judge.holdings(report, segments, seen, updates))
     if window.endswith("hotplug"):
         check_hotplug(tap, name, report, whole, took_turns)
     tap.note(report["answer"]["text"])
@@ -211,18 +217,20 @@ def observer(tap, name, out, report):
     keeper = report["observer"]["housekeeping_cpu"]
     before, after = (bookings.Sysfs(out[f"bare-idle.{x}"].decode()) for x in ("before", "after"))
     with_it = (bookings.Sysfs(out[f"idle.{x}"].decode()) for x in ("before", "after"))
-    without, beside = bookings.rates(before, after, keeper), bookings.rates(*with_it, keeper)
-    for what, a, b in zip(("idle entries a second", "share of the deepest state"), without, beside):
-        ratio = f"{b / a:.3f}" if a else "-"
-        tap.note(f"{name} idle: {what}, all CPUs but {keeper}: {a:.3f} without tmigr, {b:.3f} with it, "
-                 f"ratio {ratio}")
+    ways = (("without tmigr", bookings.rates(before, after, keeper)),
+            ("in its window", bookings.rates_of(report, keeper)),
+            ("with its start and end", bookings.rates(*with_it, keeper)))
+    for i, what in enumerate(("idle entries a second", "share of the deepest state")):
+        first = ways[0][1][i]
+        tap.note(f"{name} idle: {what}, all CPUs but {keeper}: " + ", ".join(
+            f"{way} {of[i]:.3f} (ratio {of[i] / first if first else 0:.3f})" for way, of in ways))
 
 
 def boot(tap, name, board, image, script, append=""):
     """What a session left; None, with the failure told, when there is nothing."""
     text = (machine.HERE / "guest" / script).read_text()
     try:
-        return machine.run(board, image, text, programs(board.arch), append, timeout_s=600)
+        return machine.run(board, image, text, programs(board.arch), append, timeout_s=BOOT_S)
     except machine.BootFailed as e:
         tap.ok(name, [str(e)])
         return None

@@ -12,6 +12,8 @@ import events as oracle_events
 from figures import STATE0, Window
 from hierarchy import Hierarchy
 
+# Holdings longer than this are counted.
+LONG_NS = 10_000
 # So long does a window's start edge take to be read.
 EDGE_NS = 10_000_000
 
@@ -238,6 +240,28 @@ def holders(report, window, turned):
                        f"holdings, by the capture {b['held']} ns in {b['holdings']}")
     for left in theirs:
         yield f"the report has no root over CPUs {left}"
+
+
+def holdings(report, segments, window, turned):
+    """Yields holders whose number of holdings of more than LONG_NS differs. `segments`: the rows of
+    migrator-segments.csv. What is near that length may be on either side, by the stamps and by the
+    `turned` ns of turns."""
+    mine = {}
+    for row in segments:
+        if row["regime"] == "held":
+            key = row["root"], int(row["cpu"])
+            mine.setdefault(key, []).append(int(row["end_ns"]) - int(row["start_ns"]))
+    near = 4 * STAMP_NS + turned
+    theirs = {tuple(r["cpus"]): r for r in window.roots()}
+    for root in report["roots"]:
+        other = theirs.get(tuple(cpus(root["cpus"])), {"segments": []})
+        for cpu in cpus(root["cpus"]):
+            count = sum(ns > LONG_NS for ns in mine.get((root["group"], cpu), []))
+            lengths = [b - a for a, b, what in other["segments"] if what == ("held", cpu)]
+            least, most = (sum(ns > LONG_NS + x for ns in lengths) for x in (near, -near))
+            if not least <= count <= most:
+                yield (f"{root['group']}: CPU {cpu} held it {count} times for more than {LONG_NS} ns, "
+                       f"by the capture {least} to {most} times")
 
 
 def cpus(text):
