@@ -213,7 +213,7 @@ STATIC_B = $(B)/static$(ARCH:%=-%)
 BOARD_PROGS := $(addprefix tests/programs/,engine-selftest engine-tree)
 .PHONY: static static-board
 static: STATIC_PROGS = tmigr
-static-board: STATIC_PROGS = tmigr $(BOARD_PROGS)
+static-board: STATIC_PROGS = tmigr tmigrd $(BOARD_PROGS)
 static static-board:
 	$(Q)$(if $(ARCH),scripts/install-deps --check $(ARCH) &&) \
 	sysroot=$(if $(ARCH),$$(tests/board/sysroot $(ARCH))) && \

@@ -9,24 +9,31 @@ for a look.
 """
 
 import argparse
+import csv
 import functools
 import json
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
+import bookings
 import changes
 import judge
 import machine
 import packages
+import turns
 from boards import BOARDS
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 SERIES = ("6.12", "6.16", "6.18", "6.19", "7.0", "7.1", "7.2", "7.3")
 # Test programs that run in the guest as well (tests/programs)
 PROGRAMS = ("engine-selftest", "engine-tree")
-WINDOWS = ("idle", "all", "pin", "hotplug", "storm", "fixed")
+WINDOWS = ("idle", "all", "little-wheel", "little-hr", "big", "hotplug", "storm", "fixed")
+# A boot takes a minute or two of an idle host, and longer beside other work.
+BOOT_S = 1200
+SERVED = ("served", "served-hotplug", "served-storm")
 # A hierarchy that gets a new root inside the window is in between for a moment.
 LATE_UNKNOWN_NS = 1_000_000
 
@@ -82,9 +89,28 @@ def programs(arch):
     done = subprocess.run(argv, cwd=TREE, text=True, capture_output=True)
     if done.returncode:
         raise BuildFailed(f"{' '.join(argv)} failed: {done.stderr.strip()[-300:]}")
-    files = {"bin/tmigr": place / "tmigr"}
+    files = {f"bin/{p}": place / p for p in ("tmigr", "tmigrd")}
     files.update((f"bin/{p}", place / "tests/programs" / p) for p in PROGRAMS)
     return {name: path.read_bytes() for name, path in files.items()}
+
+
+@functools.cache
+def rec_dump():
+    """The host's program that prints a recording's records."""
+    path = TREE / "build/tests/programs/rec-dump"
+    done = subprocess.run(["make", "B=build", path.relative_to(TREE)], cwd=TREE, text=True,
+                          capture_output=True)
+    if done.returncode:
+        raise BuildFailed(f"rec-dump does not build: {done.stderr.strip()[-300:]}")
+    return path
+
+
+def recorded(body):
+    """The records of a recording, as text."""
+    with tempfile.NamedTemporaryFile(suffix=".tmr") as f:
+        f.write(body)
+        f.flush()
+        return subprocess.run([rec_dump(), f.name], text=True, capture_output=True).stdout
 
 
 def image_of(kernel, arch):
@@ -140,28 +166,43 @@ def check_window(tap, name, window, out, unknown_ns=0):
     tap.ok(f"{name}: reported again, the same bytes", same_text(out, window))
     tap.ok(f"{name}: the capture's own order of words is without contradiction",
            [f"{n} {what}" for n, what in zip(seen.order_counts, ("odd", "breaks")) if n])
-    tap.ok(f"{name}: residency is the capture's", judge.but_turns(judge.residency(report, seen)))
-    if not any(e.name in judge.HOTPLUG for e in whole.events):  # an offline CPU's start anew
-        before, after = (judge.Sysfs(out[f"{window}.{x}"].decode()) for x in ("before", "after"))
-        tap.ok(f"{name}: residency is sysfs's",
-               judge.but_turns(judge.sysfs(report, whole, before, after), len(report["cpus"])))
+    took_turns = turns.Turns(whole)
+    problems, idle, updates = turns.side_by_side(
+        recorded(out[f"{window}/events.tmr"]), whole, took_turns, seen.start, seen.end)
+    tap.ok(f"{name}: the capture's events one by one, at the same time", problems)
+    tap.ok(f"{name}: residency is the capture's", judge.residency(report, seen, idle))
+    before, after = (bookings.Sysfs(out[f"{window}.{x}"].decode()) for x in ("before", "after"))
+    if before.driven():
+        problems, notes = bookings.sysfs(report, whole, took_turns, before, after)
+        tap.ok(f"{name}: residency is sysfs's", problems)
+        for text in notes:
+            tap.note(text)
     tap.ok(f"{name}: remote expiries are the capture's", judge.remote(report, seen))
-    tap.ok(f"{name}: holders are the capture's", judge.but_turns(judge.holders(report, seen)))
-    if window == "hotplug":
-        check_hotplug(tap, name, report, whole)
+    tap.ok(f"{name}: holders are the capture's", judge.holders(report, seen, updates))
+    segments = csv.DictReader(out[f"{window}/migrator-segments.csv"].decode().splitlines())
+    tap.ok(f"{name}: the capture has as many holdings of more than {judge.LONG_NS // 1000} us",
+           judge.holdings(report, segments, seen, updates))
+    if window.endswith("hotplug"):
+        check_hotplug(tap, name, report, whole, took_turns)
     tap.note(report["answer"]["text"])
     return report
 
 
-def check_hotplug(tap, name, report, whole):
-    """The last CPU, and no other, was offline from when it left the hierarchy to its return."""
+def check_hotplug(tap, name, report, whole, took_turns):
+    """The last CPU, and no other, was offline while it was away: between its last event and its
+    first one, less the time in which another CPU took it down or brought it up."""
     last = report["cpus"][-1]
     problems = [f"CPU {c['cpu']} was never offline" for c in report["cpus"][:-1] if c["offline_ns"]]
     moves = [e.t for e in whole.events if e.name in judge.HOTPLUG and e.f["cpu"] == last["cpu"]]
     if len(moves) != 2 or not report["start_ns"] < moves[0] < moves[1] < whole.end:
         problems.append(f"the capture does not have it leave and return in the window: {moves}")
-    elif abs(last["offline_ns"] - (moves[1] - moves[0])) > judge.TURN_NS:
-        problems.append(f"{last['offline_ns']} ns offline, by the capture {moves[1] - moves[0]} ns")
+    else:
+        own = [e.t for e in whole.events if e.cpu == last["cpu"] and moves[0] <= e.t <= moves[1]]
+        away, left = max((b - a, a) for a, b in zip(own, own[1:]))
+        rest = away - last["offline_ns"]
+        if rest < -2 * turns.STAMP_NS or not took_turns.explain(
+                last["cpu"], rest, [(left, left + rest), (left + away - rest, left + away)]):
+            problems.append(f"{last['offline_ns']} ns offline, by the capture away {away} ns")
     tap.ok(f"{name}: the CPU that was taken off was offline, as long as it was away", problems)
 
 
@@ -175,21 +216,22 @@ def observer(tap, name, out, report):
                for c in report["cpus"]):
         return  # no cpuidle driver, no counters
     keeper = report["observer"]["housekeeping_cpu"]
-    before, after = (judge.Sysfs(out[f"bare-idle.{x}"].decode()) for x in ("before", "after"))
-    seconds = (after.read_ns[0] - before.read_ns[0]) / 1e9
-    without = sum(v["usage"] - before.states[k]["usage"] for k, v in after.states.items()
-                  if k[0] != keeper) / seconds
-    beside = sum(s["entries"] for c in report["cpus"] if c["cpu"] != keeper for s in c["states"])
-    beside /= report["window_ns"] / 1e9
-    tap.note(f"{name}: idle entries a second of all CPUs but {keeper}: {without:.1f} without tmigr, "
-             f"{beside:.1f} with it")
+    before, after = (bookings.Sysfs(out[f"bare-idle.{x}"].decode()) for x in ("before", "after"))
+    with_it = (bookings.Sysfs(out[f"idle.{x}"].decode()) for x in ("before", "after"))
+    ways = (("without tmigr", bookings.rates(before, after, keeper)),
+            ("in its window", bookings.rates_of(report, keeper)),
+            ("with its start and end", bookings.rates(*with_it, keeper)))
+    for i, what in enumerate(("idle entries a second", "share of the deepest state")):
+        first = ways[0][1][i]
+        tap.note(f"{name} idle: {what}, all CPUs but {keeper}: " + ", ".join(
+            f"{way} {of[i]:.3f} (ratio {of[i] / first if first else 0:.3f})" for way, of in ways))
 
 
 def boot(tap, name, board, image, script, append=""):
     """What a session left; None, with the failure told, when there is nothing."""
     text = (machine.HERE / "guest" / script).read_text()
     try:
-        return machine.run(board, image, text, programs(board.arch), append, timeout_s=600)
+        return machine.run(board, image, text, programs(board.arch), append, timeout_s=BOOT_S)
     except machine.BootFailed as e:
         tap.ok(name, [str(e)])
         return None
@@ -249,12 +291,31 @@ def check_late(tap, name, out, board):
                judge.machine_known(report, board))
 
 
+def check_daemon(tap, name, out, _):
+    """tmigrd measures, also while CPUs go and come."""
+    for what in ("status", "tree", "mark", "dump", "dumped"):
+        tap.ok(f"{name} tmigrd: {what}", says(out, what))
+    if not any(says(out, "tree")):
+        check_tree(tap, f"{name} tmigrd", out)
+    for window in SERVED:
+        report = check_window(tap, f"{name} {window}", window, out)
+        if report:
+            tap.ok(f"{name} {window}: tmigrd measured",
+                   [] if report["engine"].startswith("tmigrd ") else [report["engine"]])
+    tap.ok(f"{name} tmigrd: ends by SIGTERM, as it should",
+           [*says(out, "tmigrd"), *(out["tmigrd.log"].decode().splitlines()
+                                    if any(says(out, "tmigrd")) else [])])
+    for kind in ("status-late.text", "tmigrd.log"):
+        tap.note(out[kind].decode().strip())
+
+
 def check(tap, board, kernel, keep, only):
     name = f"{board.name} {kernel}"
     try:
         # What costs least to find missing comes first.
         need_qemu(board.arch)
         programs(board.arch)
+        rec_dump()
         label, image = image_of(kernel, board.arch)
         packages.Root(board.arch)
     except packages.Unavailable as e:
@@ -282,6 +343,7 @@ SESSIONS = {
     "isolated": (check_isolated, "isolcpus={last} nohz_full={other}"),
     "programs": (check_programs, ""),
     "changes": (changes.check, ""),  # of the rk3576 alone
+    "daemon": (check_daemon, ""),
 }
 
 

@@ -3,30 +3,21 @@
 its own sums, sysfs, the boot's connect events, and an ftrace capture of the same
 window read by tests/oracle, which shares no code with the product."""
 
-import pathlib
 import re
-import sys
 
-sys.path.append(str(pathlib.Path(__file__).parent.parent / "oracle"))
+# First of all: it knows where the oracle is.
+from turns import AWAY, BACK, STAMP_NS
 
-import events as oracle_events  # noqa: E402
-from figures import STATE0, UNKNOWN_SLOT, Window  # noqa: E402
-from hierarchy import Hierarchy  # noqa: E402
+import events as oracle_events
+from figures import STATE0, Window
+from hierarchy import Hierarchy
 
-# The text of a capture cuts stamps to microseconds.
-STAMP_NS = 1000
-# The emulator runs the CPUs in turn. Where a CPU's turn ends between two looks at
-# the clock that belong together (two tracers at one event, or the event and the
-# kernel's own accounting), the others' turns lie between them. That is rare, but CPUs
-# that one timer period wakes at the same moment can meet it together, at the same
-# place in the code.
-TURN_NS = 10_000_000
-TURNS = 2
+# Holdings longer than this are counted.
+LONG_NS = 10_000
 # So long does a window's start edge take to be read.
 EDGE_NS = 10_000_000
-NO_TURN = TURN_NS + 1  # the excess of what no turn explains
 
-HOTPLUG = ("tmigr_cpu_online", "tmigr_cpu_offline", "tmigr_cpu_available", "tmigr_cpu_unavailable")
+HOTPLUG = AWAY + BACK
 
 
 def _form(key, groups, cpus):
@@ -57,22 +48,6 @@ def hierarchy_of_tree(tree):
     return _roots(groups, cpus)
 
 
-class Sysfs:
-    """What `tmwork sysfs` printed: {(cpu, state): {"time": us, "usage": n, ...}} and, by CPU,
-    when it was read."""
-
-    def __init__(self, text):
-        self.states, self.read_ns = {}, {}
-        for line in text.splitlines():
-            m = re.fullmatch(r"cpu(\d+)/cpuidle/state(\d+)/(\w+):(\d+)", line)
-            if m:
-                key = int(m.group(1)), int(m.group(2))
-                self.states.setdefault(key, {})[m.group(3)] = int(m.group(4))
-            m = re.fullmatch(r"cpu(\d+)/mono_ns:(\d+)", line)
-            if m:
-                self.read_ns[int(m.group(1))] = int(m.group(2))
-
-
 def windows_of(report, capture, boot_trace):
     """The oracle's view of the window that a report is about, and of the whole capture."""
     seen = oracle_events.parse(capture.splitlines())
@@ -83,15 +58,6 @@ def windows_of(report, capture, boot_trace):
     end = report["start_ns"] + report["window_ns"]
     return (Window(seen, h, classes, report["start_ns"], end),
             Window(seen, h, classes, seen[0].t, seen[-1].t + 1))
-
-
-def but_turns(found, together=0):
-    """What is left of [(excess in ns, text)] when CPUs' turns may explain some: TURNS of them, or of
-    `together` CPUs in step three eighths."""
-    found = list(found)
-    if len(found) <= max(TURNS, together * 3 // 8):
-        found = [f for f in found if f[0] > TURN_NS]
-    return [text for _, text in found]
 
 
 def appeared(report, whole):
@@ -227,59 +193,18 @@ def machine_known(report, board):
         yield f"classes of {listed}, the CPUs have {values}"
 
 
-def residency(report, window):
-    """Where time or entries of a CPU differ from the capture's: [(excess, text)]."""
+def residency(report, window, turned):
+    """Yields where time or entries of a CPU differ from the capture's. `turned`: {cpu: ns} of
+    turns between the two tracers' looks at the clock."""
     for c in report["cpus"]:
         time, entries, _ = window.residency(c["cpu"])
         mine = {STATE0 + s["index"]: (s["time_ns"], s["entries"]) for s in c["states"]}
         for slot in sorted(set(mine) | {s for s in time if STATE0 <= s < STATE0 + 10}):
             ns, n = mine.get(slot, (0, 0))
-            excess = abs(ns - time.get(slot, 0)) - (n + 2) * 2 * STAMP_NS
-            if abs(n - entries.get(slot, 0)) > 1:
-                excess = NO_TURN
-            if excess > 0:
-                yield excess, (f"CPU {c['cpu']} state {slot - STATE0}: {ns} ns in {n} entries, by the "
-                               f"capture {time.get(slot, 0)} ns in {entries.get(slot, 0)}")
-
-
-def _brought(stays, start, end, first, last):
-    """(ns, entries, ns in doubt, entries in doubt): what to add to the difference of a state's
-    sysfs counters read at `first` and `last`, to have the window's time and entries. sysfs books
-    a stay at its end; whether one that ended just when it was read is in, nobody knows."""
-    booked = [(a, b) for a, b in stays if first <= b < last]
-    ns = sum(max(0, min(b, end) - max(a, start)) for a, b in stays) - sum(b - a for a, b in booked)
-    doubt = [b - a for a, b in stays if min(abs(b - first), abs(b - last)) < 1_000_000]
-    return ns, sum(start <= a < end for a, _ in stays) - len(booked), sum(doubt), len(doubt)
-
-
-def sysfs(report, whole, before, after):
-    """Where a CPU's counters differ from the report's by more than 0.1 % and 3 entries:
-    [(excess, text)]. CPUs that slept since before the capture are left out."""
-    start, end = report["start_ns"], report["start_ns"] + report["window_ns"]
-    for c in report["cpus"]:
-        cpu = c["cpu"]
-        if cpu not in before.read_ns or whole.slot[cpu].at(before.read_ns[cpu]) == UNKNOWN_SLOT:
-            continue
-        stays = whole.slot[cpu].cut(whole.start, whole.end)
-        for s in c["states"]:
-            key = cpu, s["index"]
-            if key not in before.states:
-                continue
-            of_state = [(a, b) for a, b, slot in stays if slot == STATE0 + s["index"]]
-            ns, n, doubt_ns, doubt = _brought(of_state, start, end, before.read_ns[cpu],
-                                              after.read_ns[cpu])
-            ns += (after.states[key]["time"] - before.states[key]["time"]) * 1000
-            n += after.states[key]["usage"] - before.states[key]["usage"]
-            excess = abs(ns - s["time_ns"]) - doubt_ns - report["window_ns"] // 1000
-            # The kernel's two looks at the clock lie between the two events: turns only ever make
-            # its time the shorter one, and several of a window add up.
-            if ns < s["time_ns"] and excess <= 3 * TURN_NS:
-                excess = min(excess, TURN_NS)
-            if abs(n - s["entries"]) > 3 + doubt:
-                excess = NO_TURN
-            if excess > 0:
-                yield excess, (f"CPU {cpu} {s['name']}: {s['time_ns']} ns in {s['entries']} entries, "
-                               f"sysfs (brought to the window) {ns} ns in {n}")
+            allowed = (n + 2) * 2 * STAMP_NS + turned.get(c["cpu"], 0)
+            if abs(ns - time.get(slot, 0)) > allowed or abs(n - entries.get(slot, 0)) > 1:
+                yield (f"CPU {c['cpu']} state {slot - STATE0}: {ns} ns in {n} entries, by the "
+                       f"capture {time.get(slot, 0)} ns in {entries.get(slot, 0)}")
 
 
 def remote(report, window):
@@ -293,30 +218,50 @@ def remote(report, window):
             yield f"remote expiry {pair}: {mine.get(pair, 0)}, the capture has {theirs.get(pair, 0)}"
 
 
-def holders(report, window):
-    """Holders whose shares differ by more than 0.01 percentage points plus 2 us a holding:
-    [(excess, text)]."""
+def holders(report, window, turned):
+    """Yields holders whose shares differ by more than 0.01 percentage points, 2 us a holding and
+    the `turned` ns of turns between the two tracers' looks at the clock."""
     theirs = {tuple(r["cpus"]): r for r in window.roots()}
     for root in report["roots"]:
         other = theirs.pop(tuple(cpus(root["cpus"])), None)
         if other is None:
-            yield NO_TURN, f"the capture has no root over CPUs {root['cpus']}"
+            yield f"the capture has no root over CPUs {root['cpus']}"
             continue
         mine = {h["cpu"]: h for h in root["holders"]}
         for cpu in sorted(set(mine) | set(other["holders"])):
             a = mine.get(cpu, {"held_ns": 0, "holdings": 0})
             b = other["holders"].get(cpu, {"held": 0, "holdings": 0})
-            allowed = report["window_ns"] // 10000
+            allowed = report["window_ns"] // 10000 + turned
             allowed += 2 * STAMP_NS * (max(a["holdings"], b["holdings"]) + 1)
             # the capture knows of a root from the root's first update on
             allowed += other["regimes"].get("unknown", 0)
-            excess = abs(a["held_ns"] - b["held"]) - allowed
-            if excess > 0:
-                yield excess, (f"{root['group']}: CPU {cpu} held it {a['held_ns']} ns in "
-                               f"{a['holdings']} holdings, by the capture {b['held']} ns in "
-                               f"{b['holdings']}")
+            if abs(a["held_ns"] - b["held"]) > allowed:
+                yield (f"{root['group']}: CPU {cpu} held it {a['held_ns']} ns in {a['holdings']} "
+                       f"holdings, by the capture {b['held']} ns in {b['holdings']}")
     for left in theirs:
-        yield NO_TURN, f"the report has no root over CPUs {left}"
+        yield f"the report has no root over CPUs {left}"
+
+
+def holdings(report, segments, window, turned):
+    """Yields holders whose number of holdings of more than LONG_NS differs. `segments`: the rows of
+    migrator-segments.csv. What is near that length may be on either side, by the stamps and by the
+    `turned` ns of turns."""
+    mine = {}
+    for row in segments:
+        if row["regime"] == "held":
+            key = row["root"], int(row["cpu"])
+            mine.setdefault(key, []).append(int(row["end_ns"]) - int(row["start_ns"]))
+    near = 4 * STAMP_NS + turned
+    theirs = {tuple(r["cpus"]): r for r in window.roots()}
+    for root in report["roots"]:
+        other = theirs.get(tuple(cpus(root["cpus"])), {"segments": []})
+        for cpu in cpus(root["cpus"]):
+            count = sum(ns > LONG_NS for ns in mine.get((root["group"], cpu), []))
+            lengths = [b - a for a, b, what in other["segments"] if what == ("held", cpu)]
+            least, most = (sum(ns > LONG_NS + x for ns in lengths) for x in (near, -near))
+            if not least <= count <= most:
+                yield (f"{root['group']}: CPU {cpu} held it {count} times for more than {LONG_NS} ns, "
+                       f"by the capture {least} to {most} times")
 
 
 def cpus(text):

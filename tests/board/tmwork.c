@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #define CPU_DIR "/sys/devices/system/cpu"
+#define MAX_STATES 10 /* the kernel's own CPUIDLE_STATE_MAX */
 
 static uint64_t now_ns(void)
 {
@@ -120,8 +121,26 @@ static void print_file(const char *path, const char *shown)
 		printf("%s:%.*s\n", shown, (int)strcspn((buf[n] = 0, buf), "\n"), buf);
 }
 
-/* A CPU's counters are read next to each other, with the time at which: the less
- * time between them, the better they agree. */
+static uint64_t usage_of(int cpu)
+{
+	uint64_t sum = 0;
+	char path[256];
+	FILE *f;
+
+	for (int state = 0; state < MAX_STATES; state++) {
+		unsigned long long n;
+
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%d/usage", cpu, state);
+		f = fopen(path, "r");
+		if (!f)
+			continue;
+		if (fscanf(f, "%llu", &n) == 1)
+			sum += n;
+		fclose(f);
+	}
+	return sum;
+}
+
 static void print_cpu(int cpu)
 {
 	static const char *const files[] = {"usage", "time",	"rejected",  "above",  "below",
@@ -131,8 +150,7 @@ static void print_cpu(int cpu)
 	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpu_capacity", cpu);
 	snprintf(shown, sizeof(shown), "cpu%d/cpu_capacity", cpu);
 	print_file(path, shown);
-	printf("cpu%d/mono_ns:%llu\n", cpu, (unsigned long long)now_ns());
-	for (int state = 0; state < 10; state++) {
+	for (int state = 0; state < MAX_STATES; state++) {
 		for (size_t f = 0; f < sizeof(files) / sizeof(*files); f++) {
 			snprintf(shown, sizeof(shown), "cpu%d/cpuidle/state%d/%s", cpu, state,
 				 files[f]);
@@ -142,13 +160,31 @@ static void print_cpu(int cpu)
 	}
 }
 
+/* The counters are several files: read again until nothing was booked meanwhile. A
+ * later reading stands for the ones before it. */
+static void print_cpu_still(int cpu)
+{
+	uint64_t usage, read_ns;
+
+	for (int tries = 0; tries < 100; tries++) {
+		usage = usage_of(cpu);
+		read_ns = now_ns();
+		print_cpu(cpu);
+		if (usage_of(cpu) != usage)
+			continue;
+		printf("cpu%d/mono_ns:%llu\n", cpu, (unsigned long long)read_ns);
+		return;
+	}
+	printf("# cpu%d did not stand still\n", cpu);
+}
+
 static int print_sysfs(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_CONF);
 
 	printf("# mono_ns %llu\n", (unsigned long long)now_ns());
 	for (int cpu = 0; cpu < n; cpu++)
-		print_cpu(cpu);
+		print_cpu_still(cpu);
 	printf("# mono_ns %llu\n", (unsigned long long)now_ns());
 	return 0;
 }

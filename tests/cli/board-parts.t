@@ -10,10 +10,12 @@ import sys
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS / "board"))
 
+import bookings  # noqa: E402
 import btf  # noqa: E402
 import devicetree  # noqa: E402
 import initramfs  # noqa: E402
 import judge  # noqa: E402
+import turns  # noqa: E402
 from boards import BOARDS, device_tree  # noqa: E402
 
 CAPTURE = TESTS / "fixtures" / "captures" / "rk3576-7.3.4-unaware-all"
@@ -107,9 +109,9 @@ def test_judge():
     report, window = report_by_oracle()
     judges = {
         "sums": lambda: list(judge.sums(report)),
-        "residency": lambda: judge.but_turns(judge.residency(report, window)),
+        "residency": lambda: list(judge.residency(report, window, {})),
         "remote": lambda: list(judge.remote(report, window)),
-        "holders": lambda: judge.but_turns(judge.holders(report, window)),
+        "holders": lambda: list(judge.holders(report, window, 0)),
     }
     for name, of in judges.items():
         ok(of() == [], f"{name}: the oracle's own figures pass")
@@ -127,6 +129,84 @@ def test_judge():
         ok(judges[name]() != [], f"{name}: {key} off by {by} is found")
         place[key] -= by
     ok(all(of() == [] for of in judges.values()), "and nothing else is")
+
+
+def line(cpu, us, name, fields):
+    return f" <idle>-0 [{cpu:03}] d.... {us // 1000000}.{us % 1000000:06}: {name}: {fields}"
+
+
+class Made:
+    """Two CPUs, 200 stays of 4.9 ms each on CPU 1, booked as 2 us less; CPU 0 runs for 3 ms from 0.5 s
+    on, in the middle of nothing else. The window is 0.2 s to 0.8 s."""
+
+    def __init__(self):
+        self.lines, self.sums, self.records = [], {}, []
+        for at, state in ((1, 1), (500_000, 4294967295), (503_000, 1)):
+            self.event(0, at, state)
+        for i in range(200):
+            self.stay(i * 5000 + 10, i * 5000 + 4910, (4898) * 1000 + i)
+
+    def event(self, cpu, us, state):
+        self.lines.append((us, line(cpu, us, "cpu_idle", f"state={state} cpu_id={cpu}")))
+        kind, a = (2, 0) if state == 4294967295 else (1, state)
+        self.records.append((us * 1000 + 300, cpu, kind, a))
+
+    def stay(self, start, end, booked, state=1, entered=1):
+        self.event(1, start, state)
+        self.event(1, end, 4294967295)
+        self.lines.append((end + 1, line(1, end + 1, "booked", f"(x) state={entered} ns={booked}")))
+        self.sums[end] = booked
+
+    def judge(self, first=100_000, last=900_000, usage=0, us=0, time_ns=0, entries=0, shift=None):
+        """(problems of sysfs(), problems of side_by_side()) of what was made, with some of it off."""
+        text = [t for _, t in sorted(self.lines)]
+        start, end = 200_000_000, 800_000_000
+        events = judge.oracle_events.parse(text)
+        whole = judge.Window(events, judge.Hierarchy(), {0: ("a", 1), 1: ("a", 1)}, 0, 10**9)
+        seen = judge.Window(events, judge.Hierarchy(), {0: ("a", 1), 1: ("a", 1)}, start, end)
+        time, n, _ = seen.residency(1)
+        report = {"start_ns": start, "window_ns": end - start, "cpus": [
+            {"cpu": 1, "states": [{"index": 1, "name": "s", "time_ns": time[2] + time_ns,
+                                   "entries": n[2] + entries}]}]}
+        counted = [ns for at, ns in self.sums.items() if first < at < last]
+        reading = "cpu1/mono_ns:{}\ncpu1/cpuidle/state1/time:{}\ncpu1/cpuidle/state1/usage:{}\n"
+        before = bookings.Sysfs(reading.format(first * 1000, 7, 7))
+        after = bookings.Sysfs(reading.format(last * 1000, 7 + sum(counted) // 1000 + us,
+                                              7 + len(counted) + usage))
+        took = turns.Turns(whole)
+        problems, _ = bookings.sysfs(report, whole, took, before, after)
+        records = [(t + (shift[1] if (cpu, t // 1000) == shift[0] else 0), cpu, kind, a)
+                   for t, cpu, kind, a in self.records] if shift else self.records
+        dump = "\n".join(f"rec {t} {cpu} {kind} 0 0 0 {a} 0" for t, cpu, kind, a in records)
+        return problems, turns.side_by_side(dump, whole, took, start, end)[0]
+
+
+def test_bookings():
+    made = Made()
+    ok(made.judge() == ([], []), "sysfs: the sum of the bookings passes, and events side by side")
+    for what in ({"usage": 1}, {"us": 5}, {"us": -5}):
+        ok(made.judge(**what)[0] != [], f"sysfs: {what} is found")
+    for what in ({"time_ns": 700_000}, {"time_ns": -1_000_000}, {"entries": 4}, {"entries": -4}):
+        ok(made.judge(**what)[0] != [], f"sysfs: a report with {what} is found")
+    ok(made.judge(time_ns=300_000, entries=3)[0] == [], "sysfs: 0.1 % and 3 entries are none")
+
+    for where, wanted in ((500_000, False), (600_000, True)):
+        made = Made()
+        made.sums[where + 4910] -= 2_500_000
+        made.lines = [(us, t.replace(f"ns={4898000 + where // 5000}",
+                                     f"ns={2398000 + where // 5000}")) for us, t in made.lines]
+        problems, _ = made.judge()
+        ok(bool(problems) == wanted, "sysfs: 2.5 ms less booked, and another CPU "
+           + ("did not run: found" if wanted else "ran: a turn"))
+    made = Made()
+    made.lines = [(us, t) for us, t in made.lines if us != 604911]
+    ok(any("not booked" in p or "no run" in p for p in made.judge()[0]), "sysfs: a stay without booking is found")
+
+    made = Made()
+    ok(made.judge(shift=((1, 500_010), 2_000_000))[1] == [], "events 2 ms apart while another CPU ran: a turn")
+    ok(made.judge(shift=((1, 600_010), 2_000_000))[1] != [], "events 2 ms apart, and no other CPU ran: found")
+    made.records = [r for r in made.records if r[0] // 1000 != 604_910]
+    ok(made.judge()[1] != [], "an event that the recording lacks is found")
 
 
 def test_hierarchies():
@@ -190,7 +270,7 @@ def test_btf():
         ok(btf.subset(blob) == blob, f"BTF of {path.parent.name}: a part's part is the part")
 
 
-for test in (test_device_trees, test_archive, test_judge, test_hierarchies, test_disturbance,
+for test in (test_device_trees, test_archive, test_judge, test_bookings, test_hierarchies, test_disturbance,
              test_isolated, test_btf):
     test()
 print(f"1..{n}")

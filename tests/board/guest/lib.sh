@@ -43,6 +43,10 @@ boot_trace()
 	cat $T/trace
 }
 
+# What cpuidle itself books of each stay, one event at its end (tmboard:booked), where
+# the kernel has probes on functions.
+echo 'p:tmboard/booked cpuidle_reflect state=index:s32 ns=dev->last_residency_ns:s64' > $T/kprobe_events
+
 # An ftrace instance with the events: capture_prepare NAME makes it, capture_start
 # and capture_stop bound what it holds, capture_text prints it.
 capture_prepare()
@@ -55,6 +59,7 @@ capture_prepare()
 	echo nohash-ptr > "$i/trace_options"
 	echo 1 > "$i/events/timer_migration/enable"
 	echo 1 > "$i/events/power/cpu_idle/enable"
+	[ ! -e "$i/events/tmboard" ] || echo 1 > "$i/events/tmboard/enable"
 }
 
 capture_start()
@@ -87,6 +92,14 @@ watch_prepare()
 	done
 }
 
+# Each CPU once: sysfs books a stay at its end.
+wake_all()
+{
+	# shellcheck disable=SC2046
+	tmwork hr 1000 0 $(all_cpus) > /dev/null
+	sleep 0.1
+}
+
 # observe NAME WORKLOAD SECONDS [COMMAND]: tmigr and ftrace side by side, sysfs
 # around both. COMMAND runs while tmigr traces.
 observe()
@@ -96,10 +109,7 @@ observe()
 	workload "$2" $(($3 + 2)) > /dev/null &
 	sleep 0.3
 	capture_start "$1"
-	# Wakes each CPU once, so that the capture knows of each what it is in.
-	# shellcheck disable=SC2046
-	tmwork hr 1000 0 $(all_cpus) > /dev/null
-	sleep 0.1
+	wake_all # so that the capture knows of each what it is in
 	tmwork sysfs > "/out/$1.before"
 	if [ $# -gt 3 ]; then
 		$4 &
@@ -107,6 +117,7 @@ observe()
 	[ "$2" != idle ] || capture_start "$1-watch"
 	tmigr run -d "$3" --record -o "/out/$1" > "/out/$1.text" 2> "/out/$1.err"
 	echo $? > "/out/$1.rc"
+	[ "$2" != idle ] || wake_all
 	tmwork sysfs > "/out/$1.after"
 	if [ "$2" = idle ]; then
 		capture_stop "$1-watch"
@@ -124,9 +135,11 @@ observe()
 observe_nothing()
 {
 	workload "$2" $(($3 + 2)) > /dev/null &
-	sleep 0.4
+	sleep 0.3
+	wake_all
 	tmwork sysfs > "/out/$1.before"
 	sleep "$3"
+	wake_all
 	tmwork sysfs > "/out/$1.after"
 	wait
 }

@@ -13,7 +13,9 @@ echo $? > /out/tree.rc
 observe_nothing bare-idle idle 2
 observe idle idle 2
 observe all all 2
-observe pin little-pin-wheel 2
+observe little-wheel little-pin-wheel 2
+observe little-hr little-pin-hr 2
+observe big big-pin 2
 observe hotplug all 3 hotplug
 observe storm all 3 storm
 echo 0 > /proc/sys/kernel/timer_migration

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# tmigrd measures, tmigr asks it, CPUs go off and come back meanwhile.
+boot_trace > /out/boot-trace.txt
+uname -r > /out/release
+mkdir -p /run/tmigr
+tmigrd --foreground > /out/tmigrd.log 2>&1 &
+daemon=$!
+for _ in $(seq 50); do
+	tmigr status > /out/status.text 2>&1 && break
+	sleep 0.1
+done
+tmigr status --json > /out/status.json
+echo $? > /out/status.rc
+tmigr tree --json > /out/tree.json
+echo $? > /out/tree.rc
+observe served all 2
+observe served-hotplug all 3 hotplug
+observe served-storm all 3 storm
+tmigr mark here > /out/mark.text 2>&1
+echo $? > /out/mark.rc
+tmigr dump -o /tmp/dump.tmr > /out/dump.text 2>&1
+echo $? > /out/dump.rc
+tmigr report /tmp/dump.tmr > /out/dumped.text 2> /out/dumped.err
+echo $? > /out/dumped.rc
+tmigr tree --json > /out/tree-late.json
+tmigr status > /out/status-late.text 2>&1
+kill -TERM $daemon
+wait $daemon
+echo $? > /out/tmigrd.rc
