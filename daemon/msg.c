@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tmigr/base64.h"
+
 struct msg *msg_new(const void *data, size_t size)
 {
 	struct msg *m = malloc(sizeof(*m) + size);
@@ -18,17 +20,54 @@ struct msg *msg_new(const void *data, size_t size)
 	return m;
 }
 
+int bytes_put(void *arg, const void *data, size_t size)
+{
+	struct bytes *b = arg;
+
+	if (b->n + size > b->cap) {
+		size_t cap = (b->n + size) * 2;
+		char *p = realloc(b->data, cap);
+
+		if (!p)
+			return -ENOMEM;
+		b->data = p;
+		b->cap = cap;
+	}
+	memcpy(b->data + b->n, data, size);
+	b->n += size;
+	return 0;
+}
+
+void bytes_clear(struct bytes *b)
+{
+	free(b->data);
+	*b = (struct bytes){.data = NULL};
+}
+
+/* Written once: a second pass to learn the size would cost as much again. */
 struct msg *msg_json(json_t *json)
 {
-	size_t size = json ? json_dumpb(json, NULL, 0, JSON_COMPACT) : 0;
-	struct msg *m = size ? msg_new(NULL, size + 1) : NULL;
+	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+	struct msg *m = text ? msg_new(text, strlen(text) + 1) : NULL;
 
-	if (m) {
-		json_dumpb(json, m->data, size, JSON_COMPACT);
-		m->data[size] = '\0';
-	}
+	free(text);
 	json_decref(json);
 	return m;
+}
+
+struct msg *msg_more(json_t *params, const void *data, size_t n)
+{
+	char *text = n ? malloc(TMIGR_BASE64_SIZE(n)) : NULL;
+
+	if (text)
+		tmigr_base64_encode(data, n, text);
+	if (!params || (n && (!text || json_object_set_new(params, "data", json_string(text))))) {
+		free(text);
+		json_decref(params);
+		return NULL;
+	}
+	free(text);
+	return msg_json(json_pack("{so sb}", "parameters", params, "continues", 1));
 }
 
 struct msg *msg_ref(struct msg *m)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "methods.h"
-#include "record.h"
 #include "tmigr/report.h"
 #include "tmigr/info.h"
 
@@ -26,7 +25,7 @@ json_t *window_info(struct tmigrd *d, const char *start_time, __u64 from_ns, __u
 json_t *window_report(struct tmigrd *d, struct tmigr_window *w, const json_t *info)
 {
 	struct tmigr_report_input in = {
-		.topo = d->topo,
+		.topo = topology_known(d),
 		.model = tmigr_window_model(w),
 		.totals = tmigr_window_totals(w),
 		.info = info,
@@ -64,9 +63,10 @@ struct window *window_open(struct client *c, const struct tmigr_window_opts *opt
 	struct tmigr_err err = {""};
 	struct window *w;
 
-	if (c->n_windows >= WINDOWS_PER_CLIENT || d->n_windows >= WINDOWS_MAX) {
-		client_errorf(c, "TooMany", "a connection has at most %d windows, all have %d",
-			      WINDOWS_PER_CLIENT, WINDOWS_MAX);
+	if (c->n_windows >= WINDOWS_PER_CLIENT || d->n_windows >= d->opts->max_windows) {
+		client_errorf(c, "TooMany",
+			      "a connection has at most %d windows, all have %u (--max-windows)",
+			      WINDOWS_PER_CLIENT, d->opts->max_windows);
 		return NULL;
 	}
 	w = calloc(1, sizeof(*w));
@@ -76,6 +76,7 @@ struct window *window_open(struct client *c, const struct tmigr_window_opts *opt
 		return NULL;
 	}
 	tmigr_info_time(w->start_time, sizeof(w->start_time));
+	w->topology = d->n_late;
 	w->id = ++d->last_window;
 	w->owner = c;
 	w->next = d->windows;
@@ -95,6 +96,11 @@ struct window *window_find(struct client *c, json_t *params)
 	if (!w)
 		client_error(c, "NoSuchWindow", json_pack("{sI}", "window", id));
 	return w;
+}
+
+bool window_may(const struct client *c, const struct window *w)
+{
+	return c->cred.uid == w->owner->cred.uid || c->cred.uid == 0;
 }
 
 void window_free(struct tmigrd *d, struct window *w)
@@ -136,11 +142,8 @@ void windows_drop(struct tmigrd *d, struct client *c)
 
 	for (w = d->windows; w; w = next) {
 		next = w->next;
-		if (w->owner != c)
-			continue;
-		if (w->rec)
-			record_drop(d, w);
-		window_free(d, w);
+		if (w->owner == c)
+			window_free(d, w);
 	}
 }
 
@@ -179,10 +182,6 @@ void method_close_window(struct client *c, json_t *params)
 
 	if (!w)
 		return;
-	if (w->rec) {
-		client_bad_param(c, "window"); /* StopRecording ends it */
-		return;
-	}
 	ret = window_close(c->d, w, &report, &info, &err);
 	/* Before the reply: where that fails, the client goes with its windows. */
 	window_free(c->d, w);

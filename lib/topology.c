@@ -303,6 +303,11 @@ int tmigr_topology_read(const char *root, const char *const *overrides, size_t n
 	return 0;
 }
 
+int tmigr_topology_online(const char *root, char **ret)
+{
+	return sysfs_text(root, CPU_DIR "/online", ret);
+}
+
 static struct tmigr_topology *copy(const struct tmigr_topology *topo)
 {
 	struct tmigr_topology *new = malloc(sizeof(*new));

@@ -62,13 +62,20 @@ int daemon_find(const struct daemon_opts *o, struct daemon **ret, struct tmigr_e
 int daemon_need(const struct daemon_opts *o, struct daemon **ret, struct tmigr_err *err);
 void daemon_close(struct daemon *d); /* NULL is fine */
 
-/* tmigr_varlink_call() of "org.tmigrd.Tmigr.@method", errors worded. */
-int daemon_call(struct daemon *d, const char *method, json_t *params, int fd, json_t **ret_params,
+/* tmigr_varlink_call() of "org.tmigrd.@method", errors worded. */
+int daemon_call(struct daemon *d, const char *method, json_t *params, json_t **ret_params,
 		struct tmigr_err *err);
 /* Its two halves. */
-int daemon_send(struct daemon *d, const char *method, json_t *params, int fd,
-		struct tmigr_err *err);
+int daemon_send(struct daemon *d, const char *method, json_t *params, struct tmigr_err *err);
 int daemon_reply(struct daemon *d, json_t **ret_params, struct tmigr_err *err);
+/* A call with a stream of replies, and one of these; *@ret_more false: the last. */
+int daemon_stream(struct daemon *d, const char *method, json_t *params, struct tmigr_err *err);
+int daemon_next(struct daemon *d, json_t **ret_params, bool *ret_more, struct tmigr_err *err);
+/* 1: a whole reply is there; 0: not yet, without waiting. */
+int daemon_has_reply(struct daemon *d, struct tmigr_err *err);
+/* The bytes of a reply's `data`, owned by the caller (free); NULL: it has none. */
+int daemon_data(const struct daemon *d, const json_t *params, void **ret, size_t *ret_n,
+		struct tmigr_err *err);
 
 /* For poll(2) on what it sends by another way. */
 #define DAEMON_SILENCE_MS 10000

@@ -34,7 +34,7 @@ static int mark(const struct daemon_opts *o, json_t *params)
 	int ret = daemon_need(o, &d, &err);
 
 	if (!ret)
-		ret = daemon_call(d, "Mark", params, -1, &reply, &err);
+		ret = daemon_call(d, "Mark", params, &reply, &err);
 	if (!ret)
 		printf("%" JSON_INTEGER_FORMAT "\n",
 		       json_integer_value(json_object_get(reply, "time_ns")));

@@ -46,7 +46,7 @@ static int ask(const char *socket, json_t **ret)
 
 	if (tmigr_varlink_connect(socket, &v, &err) < 0)
 		return tool_error("metrics", "%s", err.text);
-	r = tmigr_varlink_call(v, TMIGR_INTERFACE ".Metrics", NULL, -1, &reply, &err);
+	r = tmigr_varlink_call(v, TMIGR_INTERFACE ".Metrics", NULL, &reply, &err);
 	tmigr_varlink_close(v);
 	if (r < 0)
 		return tool_error("metrics", "%s", *err.text ? err.text : strerror(-r));

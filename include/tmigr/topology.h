@@ -81,6 +81,12 @@ int tmigr_topology_refresh(const char *root, const char *const *overrides, size_
 			   const struct tmigr_topology *start, struct tmigr_topology **ret,
 			   struct tmigr_err *err);
 
+/*
+ * sysfs's list of online CPUs as text, owned by the caller: where it differs from an
+ * earlier one, tmigr_topology_refresh() may find something.
+ */
+int tmigr_topology_online(const char *root, char **ret);
+
 /* Dense index of CPU number @cpu, or -1. O(log n). */
 int tmigr_topology_index(const struct tmigr_topology *topo, unsigned int cpu);
 
