@@ -35,6 +35,7 @@ struct flight {
 	struct tmigr_recording_writer *key_writer;
 	struct bytes key_frames;
 	__u64 key_start_ns;
+	bool announced; /* its edge */
 
 	__u64 last_key_ns;
 	size_t since_key; /* bytes */
@@ -161,6 +162,7 @@ static void end_key(struct flight *f)
 	bytes_clear(&f->key_frames);
 }
 
+/* At the held edge, or one of its own. */
 static int begin_key(struct flight *f)
 {
 	struct tmigr_window_opts opts = {.records = key_records, .mark = key_mark, .arg = f};
@@ -175,8 +177,30 @@ static int begin_key(struct flight *f)
 		log_line(LOG_ERR, "the flight recorder has no start: %s",
 			 *err.text ? err.text : strerror(-ret));
 		end_key(f);
+		return ret;
 	}
-	return ret;
+	f->last_key_ns = f->key_start_ns;
+	f->since_key = 0;
+	return 0;
+}
+
+/* Without a wait, which would wake the daemon once more: the edge is announced after
+ * one drain and read before the next.  Where somebody's edge came in between, the
+ * daemon is not idle anyway. */
+static void try_key(struct flight *f)
+{
+	struct tmigr_err err = {""};
+	__u64 edge_ns;
+
+	bool announced = f->announced;
+
+	f->announced = false;
+	if (tmigr_engine_hold_announced(f->d->engine, &edge_ns, &err) == 0) {
+		begin_key(f);
+		tmigr_engine_release_edge(f->d->engine);
+	} else if (announced || !f->first) {
+		begin_key(f);
+	}
 }
 
 void flight_before_drain(struct flight *f)
@@ -192,10 +216,8 @@ void flight_before_drain(struct flight *f)
 			return;
 		f->frames.n = 0; /* entries have no head of their own */
 	}
-	if (key_is_due(f, now) && begin_key(f) == 0) {
-		f->last_key_ns = now;
-		f->since_key = 0;
-	}
+	if (key_is_due(f, now))
+		try_key(f);
 }
 
 static struct entry *new_entry(struct flight *f, __u64 watermark_ns)
@@ -238,6 +260,8 @@ void flight_after_drain(struct flight *f, __u64 watermark_ns)
 	f->bytes += entry_bytes(e);
 	f->since_key += entry_bytes(e);
 	evict(f, now_ns());
+	if (key_is_due(f, now_ns() + f->d->opts->drain_ns))
+		f->announced = tmigr_engine_announce_edge(f->d->engine, NULL) == 0;
 }
 
 /* ---- dumps ---- */

@@ -107,7 +107,18 @@ static int parse_count(const char *text, int min, int max)
 	return (int)n;
 }
 
-enum { OPT_SOCKET = 256, OPT_FLIGHT, OPT_MEM, OPT_DRAIN, OPT_CLIENTS, OPT_WINDOWS, OPT_CPU, OPT_CLASS, OPT_FG, OPT_ROOT };
+enum {
+	OPT_SOCKET = 256,
+	OPT_FLIGHT,
+	OPT_MEM,
+	OPT_DRAIN,
+	OPT_CLIENTS,
+	OPT_WINDOWS,
+	OPT_CPU,
+	OPT_CLASS,
+	OPT_FG,
+	OPT_ROOT
+};
 
 static const struct option long_options[] = {
 	{"socket", required_argument, NULL, OPT_SOCKET},

@@ -83,7 +83,8 @@ void method_status(struct client *c, json_t *params)
 void method_topology(struct client *c, json_t *params)
 {
 	(void)params;
-	client_reply(c, json_pack("{so}", "topology", tmigr_topology_to_json(topology_known(c->d))));
+	client_reply(c,
+		     json_pack("{so}", "topology", tmigr_topology_to_json(topology_known(c->d))));
 }
 
 void method_hierarchy(struct client *c, json_t *params)

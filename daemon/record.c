@@ -121,9 +121,9 @@ void records_send(struct tmigrd *d)
 
 static void add_end(struct recording *rec, struct window *w, const json_t *info)
 {
-	json_t *end = json_pack("{sI so sO}", "end_ns", (json_int_t)tmigr_window_end_ns(w->w),
-				"totals", tmigr_window_totals_to_json(tmigr_window_totals(w->w)),
-				"info", info);
+	json_t *end =
+		json_pack("{sI so sO}", "end_ns", (json_int_t)tmigr_window_end_ns(w->w), "totals",
+			  tmigr_window_totals_to_json(tmigr_window_totals(w->w)), "info", info);
 
 	if (rec->writer && end && topology_add_late(w->owner->d, w->topology, end) == 0) {
 		rec->failed = tmigr_recording_end(rec->writer, end, NULL);

@@ -54,9 +54,9 @@ struct listener {
 	struct source src; /* fd -1: none */
 	int lock_fd;	   /* -1: the service manager made the socket */
 	const char *path;
-	gid_t gid;   /* whose members may; 0: root only */
-	bool bound;  /* the path is ours to remove */
-	bool paused; /* no descriptor left: tried again at resume */
+	gid_t gid;     /* whose members may; 0: root only */
+	bool bound;    /* the path is ours to remove */
+	bool paused;   /* no descriptor left: tried again at resume */
 	__u64 told_ns; /* when that was last said */
 };
 

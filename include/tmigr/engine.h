@@ -97,6 +97,16 @@ __u64 tmigr_engine_edge_lead_ns(const struct tmigr_engine *engine);
 void tmigr_engine_release_edge(struct tmigr_engine *engine);
 
 /*
+ * An edge in two steps, neither of which waits, for one who is awake only now and
+ * then (the flight recorder): announced now, some ms ahead, and held half a second
+ * later or more.  -EAGAIN: none was announced, or not so long ago, or it is lost since
+ * another edge was taken or records beyond it were.
+ */
+int tmigr_engine_announce_edge(struct tmigr_engine *engine, struct tmigr_err *err);
+int tmigr_engine_hold_announced(struct tmigr_engine *engine, __u64 *ret_edge_ns,
+				struct tmigr_err *err);
+
+/*
  * All records from now on go to @sink too, in time order (the flight recorder);
  * NULL: no more.  It is called by drains and by whatever takes an edge; when it
  * fails it is not called again.

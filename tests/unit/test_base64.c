@@ -14,8 +14,12 @@
 static void vectors(void **state)
 {
 	static const char *const texts[][2] = {
-		{"", ""},	      {"f", "Zg=="},	    {"fo", "Zm8="},
-		{"foo", "Zm9v"},      {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="},
+		{"", ""},
+		{"f", "Zg=="},
+		{"fo", "Zm8="},
+		{"foo", "Zm9v"},
+		{"foob", "Zm9vYg=="},
+		{"fooba", "Zm9vYmE="},
 		{"foobar", "Zm9vYmFy"},
 	};
 
@@ -58,8 +62,17 @@ static void all_bytes(void **state)
 
 static void none(void **state)
 {
-	static const char *const texts[] = {"Z",    "Zg",   "Zg=",  "====", "Z===", "Zg=v",
-					    "Z=g=", "Zm 9", "Zm9-", "Zm9v\n", "\xff\xff\xff\xff"};
+	static const char *const texts[] = {"Z",
+					    "Zg",
+					    "Zg=",
+					    "====",
+					    "Z===",
+					    "Zg=v",
+					    "Z=g=",
+					    "Zm 9",
+					    "Zm9-",
+					    "Zm9v\n",
+					    "\xff\xff\xff\xff"};
 	char back[8];
 	size_t n;
 
