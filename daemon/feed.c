@@ -120,7 +120,7 @@ static struct msg *sample_msg(struct tmigrd *d, const struct feed *f, struct tmi
 static void sample(struct tmigrd *d, struct feed *f)
 {
 	struct tmigr_window *last = f->w;
-	struct tmigr_window_opts opts = {.after = last};
+	struct tmigr_window_opts opts = {.after = last, .topo = topology_known(d)};
 	struct tmigr_err err = {""};
 
 	f->w = NULL;

@@ -27,7 +27,7 @@ static const struct param subscribe_params[] = {
 };
 
 static const struct param mark_params[] = {
-	{"text", PARAM_STRING, true, 1, MARK_TEXT_MAX},
+	{"text", PARAM_TEXT, true, 1, MARK_TEXT_MAX},
 	{.name = NULL},
 };
 

@@ -44,15 +44,48 @@ void bytes_clear(struct bytes *b)
 	*b = (struct bytes){.data = NULL};
 }
 
-/* Written once: a second pass to learn the size would cost as much again. */
+/* A message in the making. */
+struct growing {
+	struct msg *msg;
+	size_t cap;
+};
+
+static int grow(const char *text, size_t size, void *arg)
+{
+	struct growing *g = arg;
+	size_t want = (g->msg ? g->msg->size : 0) + size + 1;
+	struct msg *m = g->msg;
+
+	if (want > g->cap) {
+		g->cap = want < 4096 ? 4096 : 2 * want;
+		m = realloc(m, sizeof(*m) + g->cap);
+		if (!m)
+			return -1;
+		if (!g->msg)
+			m->size = 0;
+		g->msg = m;
+	}
+	memcpy(m->data + m->size, text, size);
+	m->size += size;
+	return 0;
+}
+
+/* Written once, where it stays: with many marks it is large. */
 struct msg *msg_json(json_t *json)
 {
-	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-	struct msg *m = text ? msg_new(text, strlen(text) + 1) : NULL;
+	struct growing g = {.msg = NULL};
+	struct msg *m;
 
-	free(text);
+	if (!json || json_dump_callback(json, grow, &g, JSON_COMPACT) < 0) {
+		free(g.msg);
+		json_decref(json);
+		return NULL;
+	}
 	json_decref(json);
-	return m;
+	g.msg->data[g.msg->size++] = '\0';
+	g.msg->refs = 1;
+	m = realloc(g.msg, sizeof(*m) + g.msg->size);
+	return m ? m : g.msg;
 }
 
 struct msg *msg_more(json_t *params, const void *data, size_t n)

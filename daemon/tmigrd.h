@@ -110,8 +110,10 @@ struct tmigrd {
 	struct source ends; /* of recordings that end at a given time */
 
 	struct tmigr_topology *topo; /* as at the start: the engine's */
-	struct tmigr_topology *late; /* with what was learnt since; NULL: nothing */
-	unsigned int n_late;	     /* times that something was */
+	/* What was known after each time that something was learnt; windows may be of
+	 * any of them. */
+	struct tmigr_topology **late;
+	unsigned int n_late;
 	char *online;		     /* CPUs, when they were last looked at */
 	bool look_again;
 

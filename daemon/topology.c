@@ -13,7 +13,7 @@
 
 const struct tmigr_topology *topology_known(const struct tmigrd *d)
 {
-	return d->late ? d->late : d->topo;
+	return d->n_late ? d->late[d->n_late - 1] : d->topo;
 }
 
 static bool has_offline(const struct tmigr_topology *topo)
@@ -24,28 +24,30 @@ static bool has_offline(const struct tmigr_topology *topo)
 	return false;
 }
 
-static void refresh(struct tmigrd *d)
+static int refresh(struct tmigrd *d, struct tmigr_err *err)
 {
 	const struct tmigrd_opts *o = d->opts;
-	struct tmigr_topology *late = NULL;
-	struct tmigr_err err = {""};
+	struct tmigr_topology *late = NULL, **list;
+	int ret = tmigr_topology_refresh(o->root, o->classes, o->n_classes, topology_known(d),
+					 &late, err);
 
-	if (tmigr_topology_refresh(o->root, o->classes, o->n_classes, d->topo, &late, &err) < 0) {
-		log_line(LOG_WARNING, "CPUs that came online: %s", err.text);
-		return;
+	if (ret < 0 || !late)
+		return ret;
+	list = realloc(d->late, (d->n_late + 1) * sizeof(*list));
+	if (!list) {
+		tmigr_topology_free(late);
+		return tmigr_fail(err, -ENOMEM, "out of memory");
 	}
-	/* One that has gone again leaves what was learnt of it. */
-	if (!late)
-		return;
-	tmigr_topology_free(d->late);
-	d->late = late;
-	d->n_late++;
+	d->late = list;
+	list[d->n_late++] = late;
+	return 0;
 }
 
 /* One file a drain, and only where a CPU was offline at the start.  A CPU is listed
  * before all of its files are there: so they are read at the next drain, too. */
 void topology_follow(struct tmigrd *d)
 {
+	struct tmigr_err err = {""};
 	char *online = NULL;
 	bool changed;
 
@@ -54,8 +56,8 @@ void topology_follow(struct tmigrd *d)
 	changed = !d->online || strcmp(d->online, online) != 0;
 	free(d->online);
 	d->online = online;
-	if (changed || d->look_again)
-		refresh(d);
+	if ((changed || d->look_again) && refresh(d, &err) < 0)
+		log_line(LOG_WARNING, "CPUs that came online: %s", err.text);
 	d->look_again = changed;
 }
 
@@ -75,12 +77,16 @@ int topology_add_late(const struct tmigrd *d, unsigned int known, json_t *end)
 {
 	if (known == d->n_late)
 		return 0;
-	return json_object_set_new(end, "topology", tmigr_topology_to_json(d->late)) ? -ENOMEM : 0;
+	return json_object_set_new(end, "topology", tmigr_topology_to_json(topology_known(d)))
+		       ? -ENOMEM
+		       : 0;
 }
 
 void topology_free(struct tmigrd *d)
 {
 	tmigr_topology_free(d->topo);
-	tmigr_topology_free(d->late);
+	for (unsigned int i = 0; i < d->n_late; i++)
+		tmigr_topology_free(d->late[i]);
+	free(d->late);
 	free(d->online);
 }

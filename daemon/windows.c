@@ -59,6 +59,7 @@ int window_so_far(struct tmigrd *d, struct tmigr_window *w, const char *start_ti
 
 struct window *window_open(struct client *c, const struct tmigr_window_opts *opts)
 {
+	struct tmigr_window_opts all = opts ? *opts : (struct tmigr_window_opts){.arg = NULL};
 	struct tmigrd *d = c->d;
 	struct tmigr_err err = {""};
 	struct window *w;
@@ -70,7 +71,8 @@ struct window *window_open(struct client *c, const struct tmigr_window_opts *opt
 		return NULL;
 	}
 	w = calloc(1, sizeof(*w));
-	if (!w || tmigr_engine_window_open(d->engine, opts, &w->w, &err) < 0) {
+	all.topo = topology_known(d);
+	if (!w || tmigr_engine_window_open(d->engine, &all, &w->w, &err) < 0) {
 		free(w);
 		client_errorf(c, "EngineFailed", "%s", *err.text ? err.text : "out of memory");
 		return NULL;

@@ -87,6 +87,8 @@ static struct tmigr_window *window_new(struct tmigr_engine *engine,
 	if (opts)
 		w->opts = *opts;
 	w->opts.after = NULL;
+	if (w->opts.topo)
+		cfg.topo = w->opts.topo;
 	cfg.segment = w->opts.segment;
 	cfg.arg = w->opts.arg;
 	w->start = tmigr_edge_ref(engine->edge);

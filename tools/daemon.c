@@ -40,6 +40,13 @@ int daemon_check_options(const struct daemon_opts *o, const char *verb)
 	return 0;
 }
 
+const char *daemon_default_socket(void)
+{
+	const char *path = getenv("TMIGR_SOCKET");
+
+	return path && *path ? path : TMIGR_SOCKET;
+}
+
 /* ---- wording ---- */
 
 /* Who may: the group that the socket belongs to. */
@@ -65,7 +72,7 @@ int daemon_silent(const struct daemon *d, struct tmigr_err *err)
 			  DAEMON_SILENCE_MS / 1000);
 }
 
-static bool says(const struct daemon *d, const char *name)
+bool daemon_says(const struct daemon *d, const char *name)
 {
 	return !strcmp(tmigr_varlink_error(d->link), name);
 }
@@ -76,9 +83,9 @@ static int explain(const struct daemon *d, int ret, const struct tmigr_err *why,
 {
 	if (ret == -EAGAIN)
 		return daemon_silent(d, err);
-	if (ret == -EREMOTEIO && says(d, "org.varlink.service.PermissionDenied"))
+	if (ret == -EREMOTEIO && daemon_says(d, "org.varlink.service.PermissionDenied"))
 		return refused(d->path, -EACCES, err);
-	if (ret == -EREMOTEIO && says(d, TMIGR_INTERFACE ".ShuttingDown"))
+	if (ret == -EREMOTEIO && daemon_says(d, TMIGR_INTERFACE ".ShuttingDown"))
 		return tmigr_fail(err, -ECONNRESET, "%s: the daemon was stopped", d->path);
 	if (ret == -EPROTO)
 		return tmigr_fail(err, ret, "%s: what answers there is no tmigrd", d->path);
@@ -234,7 +241,7 @@ static int connect_to(const struct daemon_opts *o, struct daemon **ret, struct t
 
 	if (!d)
 		return tmigr_fail(err, -ENOMEM, "out of memory");
-	d->path = o->socket ? o->socket : TMIGR_SOCKET;
+	d->path = o->socket ? o->socket : daemon_default_socket();
 	r = tmigr_varlink_connect(d->path, &d->link, err);
 	if (nobody_there(r))
 		tmigr_fail(err, r, "%s: no daemon answers there (%s); is tmigrd running?", d->path,

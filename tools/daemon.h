@@ -32,10 +32,15 @@ enum { OPT_SOCKET = 1024, OPT_NO_DAEMON };
 		"no-daemon", no_argument, NULL, OPT_NO_DAEMON                                      \
 	}
 
-#define DAEMON_SOCKET_HELP "      --socket PATH        the daemon's socket (" TMIGR_SOCKET ")\n"
+#define DAEMON_SOCKET_HELP                                                                          \
+	"      --socket PATH        the daemon's socket (else $TMIGR_SOCKET, else\n"               \
+	"                           " TMIGR_SOCKET ")\n"
 #define DAEMON_NEVER_HELP                                                                          \
 	"      --no-daemon          measure with the tool's own engine, also where a daemon "      \
 	"answers\n"
+
+/* The path where no --socket says another. */
+const char *daemon_default_socket(void);
 
 /*
  * Takes the two options: true when @c is one of them, with *@ret the exit code
@@ -76,6 +81,9 @@ int daemon_has_reply(struct daemon *d, struct tmigr_err *err);
 /* The bytes of a reply's `data`, owned by the caller (free); NULL: it has none. */
 int daemon_data(const struct daemon *d, const json_t *params, void **ret, size_t *ret_n,
 		struct tmigr_err *err);
+
+/* The last error that it answered, by its whole name. */
+bool daemon_says(const struct daemon *d, const char *name);
 
 /* For poll(2) on what it sends by another way. */
 #define DAEMON_SILENCE_MS 10000

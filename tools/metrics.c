@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include "daemon.h"
 #include "tmigr.h"
 #include "tmigr/varlink.h"
 
@@ -22,16 +23,14 @@ static const char help[] =
 	"\n"
 	"  -o, --output FILE        write FILE, by renaming a whole new one into its place: for\n"
 	"                           the textfile collector of node_exporter (*.prom)\n"
-	"      --socket PATH        the daemon's socket (" TMIGR_SOCKET ")\n"
+	DAEMON_SOCKET_HELP
 	"  -h, --help               print this\n"
 	"\n"
 	"Exit status: 0 fine, 1 error (also: no daemon), 2 wrong usage.\n";
 
-enum { OPT_SOCKET = 256 };
-
 static const struct option options[] = {
 	{"output", required_argument, NULL, 'o'},
-	{"socket", required_argument, NULL, OPT_SOCKET},
+	DAEMON_SOCKET_OPTION,
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -100,7 +99,7 @@ static int replace(const char *path, const char *text)
 
 int verb_metrics(int argc, char **argv)
 {
-	const char *output = NULL, *socket = TMIGR_SOCKET, *text;
+	const char *output = NULL, *socket = daemon_default_socket(), *text;
 	json_t *reply;
 	int c, ret;
 

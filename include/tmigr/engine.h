@@ -57,6 +57,10 @@ bool tmigr_engine_has_tmigr(const struct tmigr_engine *engine);
 /* ---- windows ---- */
 
 struct tmigr_window_opts {
+	/* What is known of the machine by now (tmigr_topology_refresh() of the
+	 * engine's), for the model; borrowed, must outlive the window.  NULL: the
+	 * engine's. */
+	const struct tmigr_topology *topo;
 	/* Segments of the window as they become final; optional. */
 	void (*segment)(void *arg, const struct tmigr_segment *seg);
 	/* Records of the window in the order in which its model was fed, and

@@ -246,6 +246,7 @@ echo $? >>"$TMP/n-gone"
 exit 0
 END
 export TMIGR TMIGRD TMP
+unset TMIGR_SOCKET
 unshare -m --propagation private bash "$TMP/default.sh" >"$TMP/unshare" 2>&1
 ret=$?
 if [ $ret != 0 ]; then

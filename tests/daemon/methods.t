@@ -128,7 +128,9 @@ def windows(t, d):
 
 def marks(t, d):
     c = d.client()
-    for text, name in ((None, 'absent'), ('', 'empty'), ('x' * 1025, 'too long'), (5, 'no text')):
+    for text, name in ((None, 'absent'), ('', 'empty'), ('x' * 1025, 'too long'), (5, 'no text'),
+                       ('a\x1b[2Jb', 'an escape'), ('a\n', 'a line feed'), ('\x7f', 'DEL'),
+                       ('\x9b2J', 'a C1 control'), ('\x00', 'a NUL')):
         params = {} if text is None else {'text': text}
         t.same(c.error('Mark', params), ('org.varlink.service.InvalidParameter',
                                          {'parameter': 'text'}), f'Mark: {name}')
