@@ -165,10 +165,8 @@ static void end_key(struct flight *f)
 /* At the held edge, or one of its own. */
 static int begin_key(struct flight *f)
 {
-	struct tmigr_window_opts opts = {.topo = topology_known(f->d),
-					 .records = key_records,
-					 .mark = key_mark,
-					 .arg = f};
+	struct tmigr_window_opts opts = {
+		.topo = topology_known(f->d), .records = key_records, .mark = key_mark, .arg = f};
 	struct tmigr_err err = {""};
 	int ret = tmigr_engine_window_open(f->d->engine, &opts, &f->key, &err);
 

@@ -33,7 +33,8 @@ static const char help[] =
 	"  --flight-mem SIZE    in at most so much memory: 64M; 0: nothing (64M)\n"
 	"  --drain TIME         empty the kernel's buffers so often, 1s or slower (1s)\n"
 	"  --max-clients N      connections at a time (1024)\n"
-	"  --max-windows N      windows at a time, recordings among them (1024)\n"
+	"  --window-mem SIZE    for windows that clients have open (128M); one takes some\n"
+	"                       16K a CPU\n"
 	"  --housekeeping CPU   run there (the CPU where it matters least)\n"
 	"  --class NAME=CPULIST CPUs of a capacity class; repeatable\n"
 	"  --foreground         stay in the foreground; messages go to stderr with the\n"
@@ -126,7 +127,7 @@ static const struct option long_options[] = {
 	{"flight-mem", required_argument, NULL, OPT_MEM},
 	{"drain", required_argument, NULL, OPT_DRAIN},
 	{"max-clients", required_argument, NULL, OPT_CLIENTS},
-	{"max-windows", required_argument, NULL, OPT_WINDOWS},
+	{"window-mem", required_argument, NULL, OPT_WINDOWS},
 	{"housekeeping", required_argument, NULL, OPT_CPU},
 	{"class", required_argument, NULL, OPT_CLASS},
 	{"foreground", no_argument, NULL, OPT_FG},
@@ -159,9 +160,7 @@ static int take_option(struct tmigrd_opts *o, int opt, const char *arg)
 		o->max_clients = n < 0 ? 0 : (unsigned int)n;
 		return n < 0 ? usage("--max-clients", "a number from 1 to 65536") : 0;
 	case OPT_WINDOWS:
-		n = parse_count(arg, 1, 65536);
-		o->max_windows = n < 0 ? 0 : (unsigned int)n;
-		return n < 0 ? usage("--max-windows", "a number from 1 to 65536") : 0;
+		return parse_size(arg, &o->window_bytes) ? 0 : usage("--window-mem", "no size");
 	case OPT_ROOT:
 		o->root = arg;
 		return 0;
@@ -322,7 +321,7 @@ int main(int argc, char **argv)
 		.flight_ns = 300 * NS_PER_SEC,
 		.flight_bytes = 64u << 20,
 		.max_clients = 1024,
-		.max_windows = 1024,
+		.window_bytes = 128u << 20,
 		.housekeeping = -1,
 		.classes = classes,
 	};

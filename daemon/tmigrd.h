@@ -36,9 +36,9 @@ struct tmigrd_opts {
 	__u64 flight_ns;
 	size_t flight_bytes;
 	unsigned int max_clients;
-	unsigned int max_windows;
-	const char *root; /* of sysfs; NULL: the running machine's. Tests. */
-	int housekeeping; /* -1: chosen */
+	size_t window_bytes; /* of all clients' windows */
+	const char *root;    /* of sysfs; NULL: the running machine's. Tests. */
+	int housekeeping;    /* -1: chosen */
 	bool foreground;
 	const char **classes;
 	size_t n_classes;
@@ -114,7 +114,7 @@ struct tmigrd {
 	 * any of them. */
 	struct tmigr_topology **late;
 	unsigned int n_late;
-	char *online;		     /* CPUs, when they were last looked at */
+	char *online; /* CPUs, when they were last looked at */
 	bool look_again;
 
 	struct tmigr_engine *engine;

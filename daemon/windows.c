@@ -57,6 +57,11 @@ int window_so_far(struct tmigrd *d, struct tmigr_window *w, const char *start_ti
 
 /* ---- the clients' ---- */
 
+static size_t windows_max(const struct tmigrd *d)
+{
+	return d->opts->window_bytes / tmigr_engine_window_bytes(d->engine);
+}
+
 struct window *window_open(struct client *c, const struct tmigr_window_opts *opts)
 {
 	struct tmigr_window_opts all = opts ? *opts : (struct tmigr_window_opts){.arg = NULL};
@@ -64,10 +69,16 @@ struct window *window_open(struct client *c, const struct tmigr_window_opts *opt
 	struct tmigr_err err = {""};
 	struct window *w;
 
-	if (c->n_windows >= WINDOWS_PER_CLIENT || d->n_windows >= d->opts->max_windows) {
+	if (c->n_windows >= WINDOWS_PER_CLIENT) {
+		client_errorf(c, "TooMany", "a connection has at most %d windows",
+			      WINDOWS_PER_CLIENT);
+		return NULL;
+	}
+	if (d->n_windows >= windows_max(d)) {
 		client_errorf(c, "TooMany",
-			      "a connection has at most %d windows, all have %u (--max-windows)",
-			      WINDOWS_PER_CLIENT, d->opts->max_windows);
+			      "%u windows are open, for which memory is set aside "
+			      "(--window-mem)",
+			      d->n_windows);
 		return NULL;
 	}
 	w = calloc(1, sizeof(*w));

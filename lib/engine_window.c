@@ -124,6 +124,16 @@ int tmigr_engine_window_open(struct tmigr_engine *engine, const struct tmigr_win
 	return 0;
 }
 
+/* A model, measured from 2 to 1024 CPUs, and the figures at the start. */
+#define MODEL_BYTES_PER_CPU 5000
+#define MODEL_BYTES	    6000
+
+size_t tmigr_engine_window_bytes(const struct tmigr_engine *engine)
+{
+	return MODEL_BYTES + sizeof(struct tmigr_window) +
+	       engine->live->topo->n_cpus * (MODEL_BYTES_PER_CPU + sizeof(struct tmigr_edge_cpu));
+}
+
 /* ---- close ---- */
 
 /* The words at the end show whether the last updates were lost; and what is to

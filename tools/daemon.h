@@ -32,7 +32,7 @@ enum { OPT_SOCKET = 1024, OPT_NO_DAEMON };
 		"no-daemon", no_argument, NULL, OPT_NO_DAEMON                                      \
 	}
 
-#define DAEMON_SOCKET_HELP                                                                          \
+#define DAEMON_SOCKET_HELP                                                                         \
 	"      --socket PATH        the daemon's socket (else $TMIGR_SOCKET, else\n"               \
 	"                           " TMIGR_SOCKET ")\n"
 #define DAEMON_NEVER_HELP                                                                          \

@@ -22,9 +22,8 @@ static const char help[] =
 	"CPU and idle state, global migrator, remote expiries, lost records.\n"
 	"\n"
 	"  -o, --output FILE        write FILE, by renaming a whole new one into its place: for\n"
-	"                           the textfile collector of node_exporter (*.prom)\n"
-	DAEMON_SOCKET_HELP
-	"  -h, --help               print this\n"
+	"                           the textfile collector of node_exporter "
+	"(*.prom)\n" DAEMON_SOCKET_HELP "  -h, --help               print this\n"
 	"\n"
 	"Exit status: 0 fine, 1 error (also: no daemon), 2 wrong usage.\n";
 

@@ -79,6 +79,8 @@ struct tmigr_window_opts {
 /* Begins a window at a new edge, or at the held one. */
 int tmigr_engine_window_open(struct tmigr_engine *engine, const struct tmigr_window_opts *opts,
 			     struct tmigr_window **ret, struct tmigr_err *err);
+/* What an open window holds in memory, about: by the number of CPUs. */
+size_t tmigr_engine_window_bytes(const struct tmigr_engine *engine);
 __u64 tmigr_window_start_ns(const struct tmigr_window *window);
 /* 0 while it is open. */
 __u64 tmigr_window_end_ns(const struct tmigr_window *window);

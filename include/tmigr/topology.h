@@ -75,8 +75,8 @@ void tmigr_topology_free(struct tmigr_topology *topo);
  * Reads again what sysfs has of a CPU only while it is online (capacity, node,
  * idle states), for those that were offline in @start: same CPUs, everything
  * else as in @start, which may be what an earlier call gave: a CPU that has gone
- * offline again keeps what was learnt of it.  *@ret is NULL when nothing has changed, else owned by the
- * caller.
+ * offline again keeps what was learnt of it.  *@ret is NULL when nothing has changed, else owned by
+ * the caller.
  */
 int tmigr_topology_refresh(const char *root, const char *const *overrides, size_t n_overrides,
 			   const struct tmigr_topology *start, struct tmigr_topology **ret,
