@@ -15,6 +15,9 @@
 
 /* Time to take the last message before the connection is closed. */
 #define LINGER_NS (5 * NS_PER_SEC)
+/* The same when the daemon ends. */
+#define STOP_NS NS_PER_SEC
+#define ENDS	"the daemon ends"
 /* Time for requests in one round: those left over come first in the next, after
  * what is due by then. */
 #define ROUND_NS (NS_PER_SEC / 20)
@@ -76,8 +79,6 @@ static void kill_client(struct client *c)
 
 static void free_client(struct client *c)
 {
-	while (c->n_fds)
-		close(c->fds[--c->n_fds].fd);
 	free(c->in);
 	free(c);
 }
@@ -181,7 +182,7 @@ static void call_over(struct client *c)
 {
 	c->in_call = false;
 	c->activity = NULL;
-	if (c->n_in)
+	if (c->n_in || c->eof)
 		set_ready(c);
 }
 
@@ -255,41 +256,7 @@ void client_begin(struct client *c, const struct activity *a, void *arg)
 	c->activity_arg = arg;
 }
 
-int client_take_fd(struct client *c)
-{
-	int fd = -1;
-
-	if (c->n_fds && c->fds[0].pos <= c->request_end) {
-		fd = c->fds[0].fd;
-		c->n_fds--;
-		memmove(c->fds, c->fds + 1, c->n_fds * sizeof(c->fds[0]));
-	}
-	return fd;
-}
-
 /* ---- in ---- */
-
-static void take_fds(struct client *c, struct msghdr *h, __u64 pos)
-{
-	for (struct cmsghdr *m = CMSG_FIRSTHDR(h); m; m = CMSG_NXTHDR(h, m)) {
-		size_t n;
-
-		if (m->cmsg_level != SOL_SOCKET || m->cmsg_type != SCM_RIGHTS)
-			continue;
-		n = (m->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (size_t i = 0; i < n; i++) {
-			int fd;
-
-			memcpy(&fd, CMSG_DATA(m) + i * sizeof(int), sizeof(int));
-			if (c->n_fds == CLIENT_FDS) {
-				close(fd);
-				continue;
-			}
-			c->fds[c->n_fds].fd = fd;
-			c->fds[c->n_fds++].pos = pos;
-		}
-	}
-}
 
 static int reserve(struct client *c)
 {
@@ -306,62 +273,37 @@ static int reserve(struct client *c)
 	return 0;
 }
 
+/* By recv(2), which takes no descriptor: see listen.c. */
 static void read_some(struct client *c)
 {
-	union {
-		char buf[CMSG_SPACE(CLIENT_FDS * sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct iovec iov = {.iov_len = CLIENT_READ};
-	struct msghdr h = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.buf,
-		.msg_controllen = sizeof(control.buf),
-	};
 	ssize_t n;
 
 	if (reserve(c) < 0) {
 		kill_client(c);
 		return;
 	}
-	iov.iov_base = c->in + c->n_in;
-	n = recvmsg(c->src.fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	n = recv(c->src.fd, c->in + c->n_in, CLIENT_READ, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n < 0) {
 		kill_client(c);
 		return;
 	}
-	if (!n) {
+	if (!n)
 		c->eof = true;
-		return;
-	}
 	c->n_in += (size_t)n;
-	/* What comes with a descriptor ends the read: it belongs to the request
-	 * that has the last of these bytes. */
-	take_fds(c, &h, c->in_pos + c->n_in - 1);
 }
 
 /* Buffers of clients that are quiet are given back. */
 static void consume(struct client *c, size_t n)
 {
 	c->n_in -= n;
-	c->in_pos += n;
 	memmove(c->in, c->in + n, c->n_in);
 	if (c->n_in)
 		return;
 	free(c->in);
 	c->in = NULL;
 	c->cap_in = 0;
-}
-
-/* Descriptors that came with earlier requests, which did not take them. */
-static void drop_fds(struct client *c)
-{
-	c->request_end = c->in_pos - 1;
-	while (c->in_pos && c->n_fds && c->fds[0].pos < c->in_pos)
-		close(client_take_fd(c));
 }
 
 static bool may_begin(const struct client *c)
@@ -399,10 +341,14 @@ static ssize_t whole_request(struct client *c)
 	return nul ? (ssize_t)size : -1;
 }
 
-/* Nobody is there to be answered, or all is answered. */
+/*
+ * Nothing more will be asked, and all is answered.  A client that has shut down its
+ * sending side only (EPOLLRDHUP) gets its answers, and a stream goes on; one that is
+ * gone shows by EPOLLHUP.
+ */
 static bool is_over(const struct client *c)
 {
-	return c->eof && (c->activity || (!c->in_call && !c->is_ready && !c->out.bytes));
+	return c->eof && !c->in_call && !c->is_ready && !c->out.bytes;
 }
 
 /* One request, if one is there and the last one is answered. */
@@ -411,8 +357,6 @@ static void step(struct client *c)
 	ssize_t size = may_begin(c) ? whole_request(c) : -1;
 
 	if (size >= 0) {
-		drop_fds(c);
-		c->request_end = c->in_pos + (__u64)size;
 		run_request(c, c->in, (size_t)size);
 		if (c->dead || c->closing)
 			return;
@@ -545,23 +489,39 @@ void clients_expire(struct tmigrd *d, __u64 now)
 	}
 }
 
+static void tell_end(struct client *c)
+{
+	bool whole = c->activity && c->activity->stop;
+
+	if (whole)
+		c->activity->stop(c);
+	if (whole && c->in_call)
+		client_errorf(c, "ShuttingDown", ENDS);
+	else if (c->in_call)
+		client_cut_off(c, "ShuttingDown", ENDS);
+	start_closing(c);
+	flush(c);
+	update_events(c);
+}
+
 void clients_stop(struct tmigrd *d)
 {
 	struct client *c, *next;
+	__u64 until = now_ns() + STOP_NS;
 
 	for (c = d->clients.first; c; c = next) {
 		next = c->next;
-		if (c->activity && c->activity->stop)
-			c->activity->stop(c);
-		if (c->in_call)
-			client_cut_off(c, "ShuttingDown", "the daemon ends");
-		else
-			start_closing(c);
-		flush(c);
+		tell_end(c);
 	}
+	/* The time for the largest of these to be read, by who reads. */
+	while (d->clients.first && now_ns() < until)
+		loop_round(&d->loop, until);
 	for (c = d->clients.first; c; c = next) {
 		next = c->next;
 		kill_client(c);
 	}
+	d->clients.ready = NULL;
+	for (c = d->clients.dead; c; c = c->next)
+		c->is_ready = false;
 	clients_reap(d);
 }

@@ -33,7 +33,6 @@
  * for a connection is CLIENT_SNDBUF, twice. */
 #define CLIENTS_HELD_MAX (96u << 20)
 #define CLIENT_SNDBUF	 (32 << 10)
-#define CLIENT_FDS	 4 /* passed, and not taken by a request yet */
 
 #define INTERFACE	 "org.tmigrd"
 #define SERVICE		 "org.varlink.service"
@@ -47,7 +46,8 @@ struct activity {
 	void (*room)(struct client *c);
 	/* The client is gone, or is being cut off. */
 	void (*gone)(struct client *c);
-	/* The daemon ends; before the client is told. Optional. */
+	/* The daemon ends: what the client still gets before it is told. Optional;
+	 * nothing that waits is dropped then. */
 	void (*stop)(struct client *c);
 };
 
@@ -66,13 +66,6 @@ struct client {
 
 	char *in;
 	size_t n_in, cap_in;
-	__u64 in_pos;	   /* of in[0] in the stream */
-	__u64 request_end; /* of the request that is being answered */
-	struct {
-		int fd;
-		__u64 pos; /* last byte that came with it */
-	} fds[CLIENT_FDS];
-	unsigned int n_fds;
 
 	struct msgq out;
 
@@ -121,8 +114,6 @@ void client_bad_param(struct client *c, const char *param);
 void client_stream(struct client *c, struct msg *m);
 /* The call goes on after the method returns. */
 void client_begin(struct client *c, const struct activity *a, void *arg);
-/* A file descriptor passed with this request, now the caller's; -1 none. */
-int client_take_fd(struct client *c);
 /* Says why, and closes. */
 void client_cut_off(struct client *c, const char *error, const char *why);
 

@@ -17,7 +17,7 @@ struct subscriber {
 struct feed {
 	struct feed *next;
 	__u64 period_ns, next_ns;
-	struct tmigr_window *w;
+	struct tmigr_window *w; /* NULL: not begun yet */
 	char start_time[40];
 	struct subscriber *subscribers;
 	unsigned int n;
@@ -120,7 +120,7 @@ static struct msg *sample_msg(struct tmigrd *d, const struct feed *f, struct tmi
 static void sample(struct tmigrd *d, struct feed *f)
 {
 	struct tmigr_window *last = f->w;
-	struct tmigr_window_opts opts = {.after = last};
+	struct tmigr_window_opts opts = {.after = last, .topo = topology_known(d)};
 	struct tmigr_err err = {""};
 
 	f->w = NULL;
@@ -130,7 +130,8 @@ static void sample(struct tmigrd *d, struct feed *f)
 		end_feed(d, f, err.text);
 		return;
 	}
-	send_all(f, sample_msg(d, f, last));
+	if (last)
+		send_all(f, sample_msg(d, f, last));
 	tmigr_window_free(last);
 	tmigr_info_time(f->start_time, sizeof(f->start_time));
 }
@@ -168,17 +169,15 @@ void feeds_run(struct tmigrd *d, __u64 now)
 		tmigr_engine_release_edge(d->engine);
 }
 
-static struct feed *new_feed(struct tmigrd *d, __u64 period_ns, struct tmigr_err *err)
+/* It begins with the next drain: so the first window is as long as all of them. */
+static struct feed *new_feed(struct tmigrd *d, __u64 period_ns)
 {
 	struct feed *f = calloc(1, sizeof(*f));
 
-	if (!f || tmigr_engine_window_open(d->engine, NULL, &f->w, err) < 0) {
-		free(f);
+	if (!f)
 		return NULL;
-	}
-	tmigr_info_time(f->start_time, sizeof(f->start_time));
 	f->period_ns = period_ns;
-	f->next_ns = now_ns() + period_ns;
+	f->next_ns = d->next_drain_ns;
 	f->next = d->feeds;
 	d->feeds = f;
 	return f;
@@ -196,7 +195,6 @@ void feeds_free(struct tmigrd *d)
 void method_subscribe(struct client *c, json_t *params)
 {
 	__u64 period_ns = (__u64)param_int(params, "period_ms", 0) * 1000000;
-	struct tmigr_err err = {""};
 	unsigned int n = 0;
 	struct feed *f;
 
@@ -207,7 +205,7 @@ void method_subscribe(struct client *c, json_t *params)
 		return;
 	}
 	if (!f)
-		f = new_feed(c->d, period_ns, &err);
+		f = new_feed(c->d, period_ns);
 	if (!f || subscribe(f, c) < 0)
-		client_errorf(c, "EngineFailed", "%s", *err.text ? err.text : "out of memory");
+		client_errorf(c, "EngineFailed", "out of memory");
 }

@@ -20,12 +20,7 @@ struct entry {
 	/* A key. */
 	struct msg *start;
 	__u64 start_ns;
-};
-
-/* Bytes of frames on their way into an entry. */
-struct bytes {
-	char *data;
-	size_t n, cap;
+	unsigned int topology; /* d->n_late, when it was made */
 };
 
 struct flight {
@@ -40,56 +35,25 @@ struct flight {
 	struct tmigr_recording_writer *key_writer;
 	struct bytes key_frames;
 	__u64 key_start_ns;
+	bool announced; /* its edge */
 
 	__u64 last_key_ns;
 	size_t since_key; /* bytes */
 };
 
-static int put(void *arg, const void *data, size_t size)
-{
-	struct bytes *b = arg;
-
-	if (b->n + size > b->cap) {
-		size_t cap = (b->n + size) * 2;
-		char *p = realloc(b->data, cap);
-
-		if (!p)
-			return -ENOMEM;
-		b->data = p;
-		b->cap = cap;
-	}
-	memcpy(b->data + b->n, data, size);
-	b->n += size;
-	return 0;
-}
-
-static void clear(struct bytes *b)
-{
-	free(b->data);
-	*b = (struct bytes){.data = NULL};
-}
-
 /* ---- writers ---- */
-
-static json_t *meta_json(struct tmigrd *d, __u64 start_ns)
-{
-	json_t *info = json_copy(d->info);
-	char text[40];
-
-	tmigr_info_time(text, sizeof(text));
-	if (info)
-		json_object_set_new(info, "start_time", json_string(text));
-	return json_pack("{so sI so}", "topology", tmigr_topology_to_json(d->topo), "start_ns",
-			 (json_int_t)start_ns, "info", info);
-}
 
 static int new_writer(struct tmigrd *d, __u64 start_ns, struct bytes *to,
 		      struct tmigr_recording_writer **ret)
 {
-	json_t *meta = meta_json(d, start_ns);
-	int r = meta ? tmigr_recording_create_put("flight recorder", put, to, meta, ret, NULL)
-		     : -ENOMEM;
+	char time[TMIGR_INFO_TIME_MAX];
+	json_t *meta;
+	int r;
 
+	tmigr_info_time(time, sizeof(time));
+	meta = topology_meta(d, start_ns, time);
+	r = meta ? tmigr_recording_create_put("flight recorder", bytes_put, to, meta, ret, NULL)
+		 : -ENOMEM;
 	json_decref(meta);
 	return r;
 }
@@ -100,7 +64,7 @@ static void fail(struct flight *f, int err)
 	log_line(LOG_ERR, "the flight recorder begins anew: %s", strerror(-err));
 	tmigr_recording_abort(f->writer);
 	f->writer = NULL;
-	clear(&f->frames);
+	bytes_clear(&f->frames);
 }
 
 static int tap(void *arg, const struct tmigr_rec *recs, size_t n)
@@ -195,12 +159,14 @@ static void end_key(struct flight *f)
 	f->key_writer = NULL;
 	tmigr_window_free(f->key);
 	f->key = NULL;
-	clear(&f->key_frames);
+	bytes_clear(&f->key_frames);
 }
 
+/* At the held edge, or one of its own. */
 static int begin_key(struct flight *f)
 {
-	struct tmigr_window_opts opts = {.records = key_records, .mark = key_mark, .arg = f};
+	struct tmigr_window_opts opts = {
+		.topo = topology_known(f->d), .records = key_records, .mark = key_mark, .arg = f};
 	struct tmigr_err err = {""};
 	int ret = tmigr_engine_window_open(f->d->engine, &opts, &f->key, &err);
 
@@ -212,8 +178,30 @@ static int begin_key(struct flight *f)
 		log_line(LOG_ERR, "the flight recorder has no start: %s",
 			 *err.text ? err.text : strerror(-ret));
 		end_key(f);
+		return ret;
 	}
-	return ret;
+	f->last_key_ns = f->key_start_ns;
+	f->since_key = 0;
+	return 0;
+}
+
+/* Without a wait, which would wake the daemon once more: the edge is announced after
+ * one drain and read before the next.  Where somebody's edge came in between, the
+ * daemon is not idle anyway. */
+static void try_key(struct flight *f)
+{
+	struct tmigr_err err = {""};
+	__u64 edge_ns;
+
+	bool announced = f->announced;
+
+	f->announced = false;
+	if (tmigr_engine_hold_announced(f->d->engine, &edge_ns, &err) == 0) {
+		begin_key(f);
+		tmigr_engine_release_edge(f->d->engine);
+	} else if (announced || !f->first) {
+		begin_key(f);
+	}
 }
 
 void flight_before_drain(struct flight *f)
@@ -229,10 +217,8 @@ void flight_before_drain(struct flight *f)
 			return;
 		f->frames.n = 0; /* entries have no head of their own */
 	}
-	if (key_is_due(f, now) && begin_key(f) == 0) {
-		f->last_key_ns = now;
-		f->since_key = 0;
-	}
+	if (key_is_due(f, now))
+		try_key(f);
 }
 
 static struct entry *new_entry(struct flight *f, __u64 watermark_ns)
@@ -246,6 +232,7 @@ static struct entry *new_entry(struct flight *f, __u64 watermark_ns)
 	if (f->key_writer) {
 		e->start = msg_new(f->key_frames.data, f->key_frames.n);
 		e->start_ns = f->key_start_ns;
+		e->topology = f->d->n_late;
 	}
 	if (e->events && (e->start || !f->key_writer))
 		return e;
@@ -268,12 +255,14 @@ void flight_after_drain(struct flight *f, __u64 watermark_ns)
 		fail(f, ret ? ret : -ENOMEM);
 		return;
 	}
-	clear(&f->frames);
+	bytes_clear(&f->frames);
 	*f->tail = e;
 	f->tail = &e->next;
 	f->bytes += entry_bytes(e);
 	f->since_key += entry_bytes(e);
 	evict(f, now_ns());
+	if (key_is_due(f, now_ns() + f->d->opts->drain_ns))
+		f->announced = tmigr_engine_announce_edge(f->d->engine, NULL) == 0;
 }
 
 /* ---- dumps ---- */
@@ -319,8 +308,10 @@ static int add_end(struct flight *f, const struct entry *start, __u64 end_ns, st
 	struct bytes bytes = {.data = NULL};
 	json_t *end = json_pack("{sI sn s{so}}", "end_ns", (json_int_t)end_ns, "totals", "info",
 				"marks", marks_json(&f->d->marks, start->start_ns, end_ns));
-	int ret = end ? new_writer(f->d, start->start_ns, &bytes, &w) : -ENOMEM;
+	int ret = end ? topology_add_late(f->d, start->topology, end) : -ENOMEM;
 
+	if (ret == 0)
+		ret = new_writer(f->d, start->start_ns, &bytes, &w);
 	if (ret == 0) {
 		bytes.n = 0; /* its head and META are in the key */
 		ret = tmigr_recording_end(w, end, NULL);
@@ -331,7 +322,7 @@ static int add_end(struct flight *f, const struct entry *start, __u64 end_ns, st
 		ret = m ? msgq_add(q, m) : -ENOMEM;
 	}
 	json_decref(end);
-	clear(&bytes);
+	bytes_clear(&bytes);
 	return ret;
 }
 
@@ -383,7 +374,7 @@ void flight_free(struct flight *f)
 		return;
 	end_key(f);
 	tmigr_recording_abort(f->writer);
-	clear(&f->frames);
+	bytes_clear(&f->frames);
 	drop_all(f);
 	free(f);
 }

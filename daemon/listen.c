@@ -18,6 +18,10 @@
 
 #define LISTEN_FD_FIRST 3
 #define ACCEPT_ROUND	16
+#define TELL_NS		(60 * NS_PER_SEC)
+#ifndef SO_PASSRIGHTS /* Linux 6.16 */
+#define SO_PASSRIGHTS 83
+#endif
 
 /* ---- accepting ---- */
 
@@ -50,8 +54,13 @@ static void take(struct tmigrd *d, int fd)
  * when a client goes, and at each drain. */
 static void pause_listening(struct tmigrd *d)
 {
-	if (!d->listener.paused)
+	__u64 now = now_ns();
+
+	/* Each drain tries again: not told every time. */
+	if (!d->listener.told_ns || now - d->listener.told_ns >= TELL_NS) {
 		log_line(LOG_WARNING, "no more clients for now: %m");
+		d->listener.told_ns = now;
+	}
 	d->listener.paused = true;
 	loop_mod(&d->loop, &d->listener.src, 0);
 }
@@ -229,15 +238,34 @@ static gid_t group_id(void)
 	return g ? g->gr_gid : 0;
 }
 
+/*
+ * No descriptor is taken from anybody: of a file whose server hangs (FUSE, a
+ * network's) even close(2) waits, and so does a write to a pipe whose other end's
+ * owner sees to it.  Since Linux 6.16 the sender gets an error, in connections that
+ * were not accepted yet too; before, the kernel drops what comes, without a
+ * close(2), for recv(2) has no place for it.
+ */
+static void refuse_descriptors(int fd)
+{
+	const int off = 0;
+
+	setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off));
+}
+
 int listen_open(struct tmigrd *d)
 {
+	int ret;
+
 	struct listener *l = &d->listener;
 
 	*l = (struct listener){.src = {.fd = passed_fd(), .fn = on_connect},
 			       .lock_fd = -1,
 			       .path = d->opts->socket,
 			       .gid = group_id()};
-	return l->src.fd >= 0 ? 0 : own_socket(l);
+	ret = l->src.fd >= 0 ? 0 : own_socket(l);
+	if (ret == 0)
+		refuse_descriptors(l->src.fd);
+	return ret;
 }
 
 void listen_close(struct tmigrd *d)

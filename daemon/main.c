@@ -33,6 +33,8 @@ static const char help[] =
 	"  --flight-mem SIZE    in at most so much memory: 64M; 0: nothing (64M)\n"
 	"  --drain TIME         empty the kernel's buffers so often, 1s or slower (1s)\n"
 	"  --max-clients N      connections at a time (1024)\n"
+	"  --window-mem SIZE    for windows that clients have open (128M); one takes some\n"
+	"                       16K a CPU\n"
 	"  --housekeeping CPU   run there (the CPU where it matters least)\n"
 	"  --class NAME=CPULIST CPUs of a capacity class; repeatable\n"
 	"  --foreground         stay in the foreground; messages go to stderr with the\n"
@@ -106,7 +108,18 @@ static int parse_count(const char *text, int min, int max)
 	return (int)n;
 }
 
-enum { OPT_SOCKET = 256, OPT_FLIGHT, OPT_MEM, OPT_DRAIN, OPT_CLIENTS, OPT_CPU, OPT_CLASS, OPT_FG };
+enum {
+	OPT_SOCKET = 256,
+	OPT_FLIGHT,
+	OPT_MEM,
+	OPT_DRAIN,
+	OPT_CLIENTS,
+	OPT_WINDOWS,
+	OPT_CPU,
+	OPT_CLASS,
+	OPT_FG,
+	OPT_ROOT
+};
 
 static const struct option long_options[] = {
 	{"socket", required_argument, NULL, OPT_SOCKET},
@@ -114,9 +127,11 @@ static const struct option long_options[] = {
 	{"flight-mem", required_argument, NULL, OPT_MEM},
 	{"drain", required_argument, NULL, OPT_DRAIN},
 	{"max-clients", required_argument, NULL, OPT_CLIENTS},
+	{"window-mem", required_argument, NULL, OPT_WINDOWS},
 	{"housekeeping", required_argument, NULL, OPT_CPU},
 	{"class", required_argument, NULL, OPT_CLASS},
 	{"foreground", no_argument, NULL, OPT_FG},
+	{"sysfs", required_argument, NULL, OPT_ROOT}, /* for tests */
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
@@ -144,6 +159,11 @@ static int take_option(struct tmigrd_opts *o, int opt, const char *arg)
 		n = parse_count(arg, 1, 65536);
 		o->max_clients = n < 0 ? 0 : (unsigned int)n;
 		return n < 0 ? usage("--max-clients", "a number from 1 to 65536") : 0;
+	case OPT_WINDOWS:
+		return parse_size(arg, &o->window_bytes) ? 0 : usage("--window-mem", "no size");
+	case OPT_ROOT:
+		o->root = arg;
+		return 0;
 	case OPT_CPU:
 		o->housekeeping = parse_count(arg, 0, TMIGR_CPU_MAX);
 		return o->housekeeping < 0 ? usage("--housekeeping", "a CPU's number") : 0;
@@ -206,11 +226,11 @@ static int take_signals(struct tmigrd *d)
 	return d->signals.fd < 0 ? -errno : loop_add(&d->loop, &d->signals, EPOLLIN);
 }
 
-/* Descriptors for all clients, each with one passed, and the engine's. */
+/* Descriptors for all clients, and the engine's. */
 static void raise_limit(unsigned int max_clients)
 {
 	struct rlimit l;
-	rlim_t want = 2 * (rlim_t)max_clients + 256;
+	rlim_t want = (rlim_t)max_clients + 256;
 
 	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur >= want)
 		return;
@@ -301,6 +321,7 @@ int main(int argc, char **argv)
 		.flight_ns = 300 * NS_PER_SEC,
 		.flight_bytes = 64u << 20,
 		.max_clients = 1024,
+		.window_bytes = 128u << 20,
 		.housekeeping = -1,
 		.classes = classes,
 	};
@@ -312,7 +333,7 @@ int main(int argc, char **argv)
 	/* Large buffers come and go with requests: each goes back whole, instead
 	 * of the threshold's rising and the heap's being cut into pieces. */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
-	d.listener.src.fd = d.listener.lock_fd = d.signals.fd = -1;
+	d.listener.src.fd = d.listener.lock_fd = d.signals.fd = d.ends.fd = -1;
 	clients_init(&d.clients);
 	ret = serve(&d, opts.foreground ? -1 : detach());
 	listen_close(&d);

@@ -27,12 +27,17 @@ static const struct param subscribe_params[] = {
 };
 
 static const struct param mark_params[] = {
-	{"text", PARAM_STRING, true, 1, MARK_TEXT_MAX},
+	{"text", PARAM_TEXT, true, 1, MARK_TEXT_MAX},
 	{.name = NULL},
 };
 
 static const struct param dump_params[] = {
 	{"last_s", PARAM_INT, false, 1, INT32_MAX},
+	{.name = NULL},
+};
+
+static const struct param record_params[] = {
+	{"duration_ns", PARAM_INT, false, 1, INT64_MAX / 2},
 	{.name = NULL},
 };
 
@@ -51,8 +56,8 @@ static const struct method methods[] = {
 	{"CloseWindow", NO_MORE, window_params, method_close_window},
 	{"Subscribe", MUST_MORE, subscribe_params, method_subscribe},
 	{"Mark", NO_MORE, mark_params, method_mark},
-	{"DumpFlight", MAY_MORE, dump_params, method_dump_flight},
-	{"StartRecording", NO_MORE, none, method_start_recording},
+	{"DumpFlight", MUST_MORE, dump_params, method_dump_flight},
+	{"StartRecording", MUST_MORE, record_params, method_start_recording},
 	{"StopRecording", NO_MORE, window_params, method_stop_recording},
 	{"Metrics", NO_MORE, none, method_metrics},
 	{.name = NULL},

@@ -7,7 +7,6 @@
 
 enum method_more {
 	NO_MORE,   /* one reply */
-	MAY_MORE,  /* one, or a stream when asked for */
 	MUST_MORE, /* a stream */
 };
 

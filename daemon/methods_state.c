@@ -83,7 +83,8 @@ void method_status(struct client *c, json_t *params)
 void method_topology(struct client *c, json_t *params)
 {
 	(void)params;
-	client_reply(c, json_pack("{so}", "topology", tmigr_topology_to_json(c->d->topo)));
+	client_reply(c,
+		     json_pack("{so}", "topology", tmigr_topology_to_json(topology_known(c->d))));
 }
 
 void method_hierarchy(struct client *c, json_t *params)
@@ -103,7 +104,7 @@ void method_hierarchy(struct client *c, json_t *params)
 		return;
 	}
 	view = (struct tmigr_tree){
-		.topo = c->d->topo,
+		.topo = topology_known(c->d),
 		.h = moment->h,
 		.now_ns = moment->now_ns,
 		.cpu_expiry_ns = moment->cpu_expiry_ns,

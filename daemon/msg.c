@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tmigr/base64.h"
+
 struct msg *msg_new(const void *data, size_t size)
 {
 	struct msg *m = malloc(sizeof(*m) + size);
@@ -18,17 +20,87 @@ struct msg *msg_new(const void *data, size_t size)
 	return m;
 }
 
+int bytes_put(void *arg, const void *data, size_t size)
+{
+	struct bytes *b = arg;
+
+	if (b->n + size > b->cap) {
+		size_t cap = (b->n + size) * 2;
+		char *p = realloc(b->data, cap);
+
+		if (!p)
+			return -ENOMEM;
+		b->data = p;
+		b->cap = cap;
+	}
+	memcpy(b->data + b->n, data, size);
+	b->n += size;
+	return 0;
+}
+
+void bytes_clear(struct bytes *b)
+{
+	free(b->data);
+	*b = (struct bytes){.data = NULL};
+}
+
+/* A message in the making. */
+struct growing {
+	struct msg *msg;
+	size_t cap;
+};
+
+static int grow(const char *text, size_t size, void *arg)
+{
+	struct growing *g = arg;
+	size_t want = (g->msg ? g->msg->size : 0) + size + 1;
+	struct msg *m = g->msg;
+
+	if (want > g->cap) {
+		g->cap = want < 4096 ? 4096 : 2 * want;
+		m = realloc(m, sizeof(*m) + g->cap);
+		if (!m)
+			return -1;
+		if (!g->msg)
+			m->size = 0;
+		g->msg = m;
+	}
+	memcpy(m->data + m->size, text, size);
+	m->size += size;
+	return 0;
+}
+
+/* Written once, where it stays: with many marks it is large. */
 struct msg *msg_json(json_t *json)
 {
-	size_t size = json ? json_dumpb(json, NULL, 0, JSON_COMPACT) : 0;
-	struct msg *m = size ? msg_new(NULL, size + 1) : NULL;
+	struct growing g = {.msg = NULL};
+	struct msg *m;
 
-	if (m) {
-		json_dumpb(json, m->data, size, JSON_COMPACT);
-		m->data[size] = '\0';
+	if (!json || json_dump_callback(json, grow, &g, JSON_COMPACT) < 0) {
+		free(g.msg);
+		json_decref(json);
+		return NULL;
 	}
 	json_decref(json);
-	return m;
+	g.msg->data[g.msg->size++] = '\0';
+	g.msg->refs = 1;
+	m = realloc(g.msg, sizeof(*m) + g.msg->size);
+	return m ? m : g.msg;
+}
+
+struct msg *msg_more(json_t *params, const void *data, size_t n)
+{
+	char *text = n ? malloc(TMIGR_BASE64_SIZE(n)) : NULL;
+
+	if (text)
+		tmigr_base64_encode(data, n, text);
+	if (!params || (n && (!text || json_object_set_new(params, "data", json_string(text))))) {
+		free(text);
+		json_decref(params);
+		return NULL;
+	}
+	free(text);
+	return msg_json(json_pack("{so sb}", "parameters", params, "continues", 1));
 }
 
 struct msg *msg_ref(struct msg *m)

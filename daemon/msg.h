@@ -21,10 +21,26 @@ struct msg *msg_new(const void *data, size_t size);
 /* A Varlink message: compact JSON and its NUL.  Steals @json; NULL: no memory
  * (or @json is NULL). */
 struct msg *msg_json(json_t *json);
+/* A reply with more to follow: @params, stolen, and in them @n bytes of @data as
+ * base64, where there are any.  NULL: no memory. */
+struct msg *msg_more(json_t *params, const void *data, size_t n);
 struct msg *msg_ref(struct msg *m);
 void msg_unref(struct msg *m); /* NULL is fine */
 
-/* A queue of them. */
+/* Of a recording, in one reply. */
+#define MSG_PIECE (48u << 10)
+
+/* Bytes that gather. */
+struct bytes {
+	char *data;
+	size_t n, cap;
+};
+
+/* -ENOMEM. A tmigr_recording_put, with a struct bytes. */
+int bytes_put(void *arg, const void *data, size_t size);
+void bytes_clear(struct bytes *b);
+
+/* A queue of messages. */
 struct msgq_item {
 	struct msgq_item *next;
 	struct msg *msg;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A window with a recording that goes into a client's descriptor. */
+/*
+ * Recordings: a window each, whose frames go to its client as they are made, in
+ * replies with `data`.
+ */
 #ifndef TMIGRD_RECORD_H
 #define TMIGRD_RECORD_H
 
@@ -7,7 +10,10 @@
 
 #define RECORDINGS_MAX 16
 
-/* The window's recording is given up; what is out stays. */
-void record_drop(struct tmigrd *d, struct window *w);
+int records_init(struct tmigrd *d);
+/* After a drain: what it brought. */
+void records_send(struct tmigrd *d);
+/* Without an end: its client is gone. */
+void record_drop(struct window *w);
 
 #endif

@@ -114,6 +114,15 @@ static bool in_bounds(const struct param *p, json_int_t n)
 	return n >= p->min && n <= p->max;
 }
 
+/* C0 and DEL, and C1 (U+0080 to U+009F) as UTF-8. */
+static bool has_control(const char *text)
+{
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+		if (*p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0))
+			return true;
+	return false;
+}
+
 static bool value_fits(const struct param *p, json_t *v)
 {
 	switch (p->type) {
@@ -121,6 +130,10 @@ static bool value_fits(const struct param *p, json_t *v)
 		return json_is_integer(v) && in_bounds(p, json_integer_value(v));
 	case PARAM_BOOL:
 		return json_is_boolean(v);
+	case PARAM_TEXT:
+		if (!json_is_string(v) || has_control(json_string_value(v)))
+			return false;
+		/* fallthrough */
 	case PARAM_STRING:
 		return json_is_string(v) && in_bounds(p, (json_int_t)json_string_length(v));
 	}

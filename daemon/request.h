@@ -30,7 +30,8 @@ struct request {
 int request_parse(const char *text, size_t size, struct request *ret, const char **ret_why);
 void request_free(struct request *r);
 
-enum param_type { PARAM_INT, PARAM_BOOL, PARAM_STRING };
+/* PARAM_TEXT: a string without control characters, which reports show on terminals. */
+enum param_type { PARAM_INT, PARAM_BOOL, PARAM_STRING, PARAM_TEXT };
 
 struct param {
 	const char *name; /* NULL ends the list */

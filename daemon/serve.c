@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "version.h"
 #include "feed.h"
@@ -11,7 +12,7 @@
 #include "tmigr/info.h"
 #include "tmigrd.h"
 #include "version.h"
-#include "transfer.h"
+#include "record.h"
 #include "windows.h"
 
 /* ---- start ---- */
@@ -19,7 +20,7 @@
 static int open_engine(struct tmigrd *d, struct tmigr_err *err)
 {
 	const struct tmigrd_opts *o = d->opts;
-	int ret = tmigr_topology_read(NULL, o->classes, o->n_classes, &d->topo, err);
+	int ret = tmigr_topology_read(o->root, o->classes, o->n_classes, &d->topo, err);
 
 	if (ret == 0)
 		ret = tmigr_engine_open(NULL, d->topo, &d->engine, err);
@@ -31,15 +32,31 @@ static int open_engine(struct tmigrd *d, struct tmigr_err *err)
 	return tmigr_engine_start(d->engine, err);
 }
 
+/* What all reports and recordings say. */
+static json_t *report_info(const struct tmigrd *d)
+{
+	json_t *info = tmigr_info("tmigrd " TMIGR_VERSION, NULL, tmigr_engine_has_tmigr(d->engine));
+	char engine[TMIGR_INFO_ENGINE_MAX];
+
+	tmigr_info_daemon(engine, sizeof(engine), TMIGR_VERSION, (long)getpid());
+	if (info && !json_object_set_new(info, "engine", json_string(engine)))
+		return info;
+	json_decref(info);
+	return NULL;
+}
+
 static int prepare(struct tmigrd *d, struct tmigr_err *err)
 {
 	int ret = open_engine(d, err);
 
 	if (ret < 0)
 		return ret;
-	d->info = tmigr_info("tmigrd " TMIGR_VERSION, NULL, tmigr_engine_has_tmigr(d->engine));
+	d->info = report_info(d);
 	if (!d->info)
 		return tmigr_fail(err, -ENOMEM, "out of memory");
+	ret = records_init(d);
+	if (ret < 0)
+		return tmigr_fail(err, ret, "no timer: %s", strerror(-ret));
 	ret = tmigr_engine_window_open(d->engine, NULL, &d->base, err);
 	if (ret < 0)
 		return ret;
@@ -88,11 +105,13 @@ static void drain(struct tmigrd *d)
 		return;
 	}
 	flight_after_drain(d->flight, watermark);
+	records_send(d);
 	d->drains++;
 }
 
 static void tick(struct tmigrd *d, __u64 now)
 {
+	topology_follow(d);
 	feeds_run(d, now);
 	drain(d);
 	clients_expire(d, now);
@@ -114,7 +133,6 @@ void serve_run(struct tmigrd *d)
 
 		loop_round(&d->loop, left ? 0 : d->next_drain_ns);
 		left = clients_run_ready(d);
-		left = transfers_run(d) || left;
 		now = now_ns();
 		if (now >= d->next_drain_ns)
 			tick(d, now);
@@ -131,7 +149,9 @@ void serve_end(struct tmigrd *d)
 	tmigr_window_free(d->base);
 	tmigr_engine_close(d->engine);
 	tmigr_housekeeping_release(&d->housekeeping);
-	tmigr_topology_free(d->topo);
+	topology_free(d);
+	if (d->ends.fd >= 0)
+		close(d->ends.fd);
 	json_decref(d->info);
 	marks_free(&d->marks);
 }

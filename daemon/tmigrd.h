@@ -9,8 +9,8 @@
  *   request.c   a request, checked               msg.c      bytes on their way out
  *   methods*.c  the interface                    windows.c  windows of clients
  *   feed.c      samples for subscribers          flight.c   the flight recorder
- *   transfer.c  bytes into a descriptor          marks.c    named instants
- *   metrics.c   OpenMetrics text
+ *   record.c    recordings of windows            marks.c    named instants
+ *   topology.c  CPUs that come online            metrics.c  OpenMetrics text
  */
 #ifndef TMIGRD_H
 #define TMIGRD_H
@@ -36,7 +36,9 @@ struct tmigrd_opts {
 	__u64 flight_ns;
 	size_t flight_bytes;
 	unsigned int max_clients;
-	int housekeeping; /* -1: chosen */
+	size_t window_bytes; /* of all clients' windows */
+	const char *root;    /* of sysfs; NULL: the running machine's. Tests. */
+	int housekeeping;    /* -1: chosen */
 	bool foreground;
 	const char **classes;
 	size_t n_classes;
@@ -52,9 +54,10 @@ struct listener {
 	struct source src; /* fd -1: none */
 	int lock_fd;	   /* -1: the service manager made the socket */
 	const char *path;
-	gid_t gid;   /* whose members may; 0: root only */
-	bool bound;  /* the path is ours to remove */
-	bool paused; /* no descriptor left: tried again at resume */
+	gid_t gid;     /* whose members may; 0: root only */
+	bool bound;    /* the path is ours to remove */
+	bool paused;   /* no descriptor left: tried again at resume */
+	__u64 told_ns; /* when that was last said */
 };
 
 /* The service manager's socket, or one of our own at d->opts->socket. */
@@ -104,7 +107,16 @@ struct tmigrd {
 	bool stop;
 	int failed; /* exit status */
 
-	struct tmigr_topology *topo;
+	struct source ends; /* of recordings that end at a given time */
+
+	struct tmigr_topology *topo; /* as at the start: the engine's */
+	/* What was known after each time that something was learnt; windows may be of
+	 * any of them. */
+	struct tmigr_topology **late;
+	unsigned int n_late;
+	char *online; /* CPUs, when they were last looked at */
+	bool look_again;
+
 	struct tmigr_engine *engine;
 	struct tmigr_window *base; /* since the start */
 	char start_time[40];
@@ -117,8 +129,6 @@ struct tmigrd {
 	__u64 drains;
 
 	struct window *windows;
-	struct transfer *transfers; /* with work left, see transfer.h */
-	__u64 transfer_round;
 	unsigned int n_windows;
 	__u64 last_window;
 	struct feed *feeds;
@@ -135,6 +145,18 @@ void serve_run(struct tmigrd *d);
 void serve_end(struct tmigrd *d);
 /* Empties the buffers now. */
 int serve_drain(struct tmigrd *d, struct tmigr_err *err);
+
+/* ---- topology.c ---- */
+/* CPUs, classes and idle states as they are known now. */
+const struct tmigr_topology *topology_known(const struct tmigrd *d);
+/* Looks for CPUs that came online. */
+void topology_follow(struct tmigrd *d);
+/* The head of a recording that begins at @start_ns; NULL: no memory. */
+json_t *topology_meta(const struct tmigrd *d, __u64 start_ns, const char *start_time);
+/* To the end of a recording whose head was made when d->n_late was @known: what
+ * was learnt since.  -ENOMEM. */
+int topology_add_late(const struct tmigrd *d, unsigned int known, json_t *end);
+void topology_free(struct tmigrd *d);
 
 /* ---- windows.c ---- */
 /* Those of a client that goes. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "methods.h"
-#include "record.h"
 #include "tmigr/report.h"
 #include "tmigr/info.h"
 
@@ -26,7 +25,7 @@ json_t *window_info(struct tmigrd *d, const char *start_time, __u64 from_ns, __u
 json_t *window_report(struct tmigrd *d, struct tmigr_window *w, const json_t *info)
 {
 	struct tmigr_report_input in = {
-		.topo = d->topo,
+		.topo = topology_known(d),
 		.model = tmigr_window_model(w),
 		.totals = tmigr_window_totals(w),
 		.info = info,
@@ -58,24 +57,39 @@ int window_so_far(struct tmigrd *d, struct tmigr_window *w, const char *start_ti
 
 /* ---- the clients' ---- */
 
+static size_t windows_max(const struct tmigrd *d)
+{
+	return d->opts->window_bytes / tmigr_engine_window_bytes(d->engine);
+}
+
 struct window *window_open(struct client *c, const struct tmigr_window_opts *opts)
 {
+	struct tmigr_window_opts all = opts ? *opts : (struct tmigr_window_opts){.arg = NULL};
 	struct tmigrd *d = c->d;
 	struct tmigr_err err = {""};
 	struct window *w;
 
-	if (c->n_windows >= WINDOWS_PER_CLIENT || d->n_windows >= WINDOWS_MAX) {
-		client_errorf(c, "TooMany", "a connection has at most %d windows, all have %d",
-			      WINDOWS_PER_CLIENT, WINDOWS_MAX);
+	if (c->n_windows >= WINDOWS_PER_CLIENT) {
+		client_errorf(c, "TooMany", "a connection has at most %d windows",
+			      WINDOWS_PER_CLIENT);
+		return NULL;
+	}
+	if (d->n_windows >= windows_max(d)) {
+		client_errorf(c, "TooMany",
+			      "%u windows are open, for which memory is set aside "
+			      "(--window-mem)",
+			      d->n_windows);
 		return NULL;
 	}
 	w = calloc(1, sizeof(*w));
-	if (!w || tmigr_engine_window_open(d->engine, opts, &w->w, &err) < 0) {
+	all.topo = topology_known(d);
+	if (!w || tmigr_engine_window_open(d->engine, &all, &w->w, &err) < 0) {
 		free(w);
 		client_errorf(c, "EngineFailed", "%s", *err.text ? err.text : "out of memory");
 		return NULL;
 	}
 	tmigr_info_time(w->start_time, sizeof(w->start_time));
+	w->topology = d->n_late;
 	w->id = ++d->last_window;
 	w->owner = c;
 	w->next = d->windows;
@@ -95,6 +109,11 @@ struct window *window_find(struct client *c, json_t *params)
 	if (!w)
 		client_error(c, "NoSuchWindow", json_pack("{sI}", "window", id));
 	return w;
+}
+
+bool window_may(const struct client *c, const struct window *w)
+{
+	return c->cred.uid == w->owner->cred.uid || c->cred.uid == 0;
 }
 
 void window_free(struct tmigrd *d, struct window *w)
@@ -136,11 +155,8 @@ void windows_drop(struct tmigrd *d, struct client *c)
 
 	for (w = d->windows; w; w = next) {
 		next = w->next;
-		if (w->owner != c)
-			continue;
-		if (w->rec)
-			record_drop(d, w);
-		window_free(d, w);
+		if (w->owner == c)
+			window_free(d, w);
 	}
 }
 
@@ -179,10 +195,6 @@ void method_close_window(struct client *c, json_t *params)
 
 	if (!w)
 		return;
-	if (w->rec) {
-		client_bad_param(c, "window"); /* StopRecording ends it */
-		return;
-	}
 	ret = window_close(c->d, w, &report, &info, &err);
 	/* Before the reply: where that fails, the client goes with its windows. */
 	window_free(c->d, w);

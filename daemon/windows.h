@@ -6,7 +6,6 @@
 #include "tmigrd.h"
 
 #define WINDOWS_PER_CLIENT 16
-#define WINDOWS_MAX	   256
 
 struct recording;
 
@@ -15,12 +14,15 @@ struct window {
 	__u64 id;
 	struct client *owner;
 	struct tmigr_window *w;
-	char start_time[40]; /* ISO 8601 */
+	char start_time[40];   /* ISO 8601 */
+	unsigned int topology; /* d->n_late, when it began */
 	struct recording *rec;
 };
 
 /* Opens one for @c with @opts (may be NULL), or answers with an error: NULL. */
 struct window *window_open(struct client *c, const struct tmigr_window_opts *opts);
+/* May @c end it?  Whoever began it, in this connection or another; and root. */
+bool window_may(const struct client *c, const struct window *w);
 /* The client's window of that number, or answers with an error: NULL. */
 struct window *window_find(struct client *c, json_t *params);
 void window_free(struct tmigrd *d, struct window *w);

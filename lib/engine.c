@@ -49,6 +49,7 @@ void tmigr_engine_close(struct tmigr_engine *engine)
 	while (engine->windows)
 		tmigr_window_free(engine->windows);
 	tmigr_engine_release_edge(engine);
+	tmigr_edge_unref(engine->announced);
 	tmigr_live_close(engine->live);
 	tmigr_rec_vec_free(&engine->snap);
 	tmigr_rec_vec_free(&engine->since);

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A handler that was under way when an edge was announced has ended by then: it runs
+ * with interrupts off. */
+#define SETTLED_NS (500 * TMIGR_NS_PER_MS)
+
 /* ---- edges ---- */
 
 struct tmigr_edge *tmigr_edge_ref(struct tmigr_edge *edge)
@@ -105,17 +109,27 @@ static __u64 collect_from(const struct tmigr_engine *engine)
 	return engine->snap_ns;
 }
 
-static int read_figures(struct tmigr_engine *engine, __u64 at_ns, struct tmigr_edge *edge,
+/* @collect_ns: what engine->collect_ns is to be. */
+static int announce(struct tmigr_engine *engine, __u64 at_ns, struct tmigr_edge *edge,
+		    __u64 *collect_ns, struct tmigr_err *err)
+{
+	int ret = take_snapshot(engine, err);
+
+	if (ret)
+		return ret;
+	*collect_ns = collect_from(engine);
+	edge->t_ns = tmigr_live_announce(engine->live, at_ns);
+	tmigr_live_cost(engine->live, &edge->cost);
+	edge->drains = engine->live->drains;
+	return 0;
+}
+
+static int read_figures(struct tmigr_engine *engine, struct tmigr_edge *edge, bool settled,
 			__u64 *ret_complete_ns, struct tmigr_err *err)
 {
 	struct tmigr_live *live = engine->live;
-	int ret;
+	int ret = tmigr_live_read_edge(live, edge->t_ns, settled, edge->cpus, ret_complete_ns, err);
 
-	edge->t_ns = tmigr_live_announce(live, at_ns);
-	tmigr_live_cost(live, &edge->cost);
-	edge->drains = live->drains;
-	tmigr_sleep_until(edge->t_ns + TMIGR_NS_PER_MS);
-	ret = tmigr_live_read_edge(live, edge->t_ns, edge->cpus, ret_complete_ns, err);
 	if (ret)
 		return ret;
 	ret = tmigr_live_fold_remote(live, edge->t_ns);
@@ -125,24 +139,41 @@ static int read_figures(struct tmigr_engine *engine, __u64 at_ns, struct tmigr_e
 		   : 0;
 }
 
-static int fill_edge(struct tmigr_engine *engine, __u64 at_ns, struct tmigr_edge *edge,
-		     struct tmigr_err *err)
+static int read_edge(struct tmigr_engine *engine, struct tmigr_edge *edge, bool settled,
+		     __u64 collect_ns, struct tmigr_err *err)
 {
 	__u64 complete_ns;
-	int ret = take_snapshot(engine, err);
+	int ret = read_figures(engine, edge, settled, &complete_ns, err);
 
-	if (!ret)
-		ret = read_figures(engine, at_ns, edge, &complete_ns, err);
 	if (ret)
 		return ret;
-	engine->collect_ns = collect_from(engine);
-	engine->have_ns = engine->collect_ns ? engine->collect_ns : engine->live->watermark_ns;
+	engine->collect_ns = collect_ns;
+	engine->have_ns = collect_ns ? collect_ns : engine->live->watermark_ns;
 	engine->since.n = 0;
 	engine->collect = true;
 	ret = tmigr_live_drain_edge(engine->live, edge->t_ns, edge->cpus, complete_ns,
 				    tmigr_engine_sink, engine, err);
 	engine->collect = false;
 	return ret;
+}
+
+static int fill_edge(struct tmigr_engine *engine, __u64 at_ns, struct tmigr_edge *edge,
+		     struct tmigr_err *err)
+{
+	__u64 collect_ns;
+	int ret = announce(engine, at_ns, edge, &collect_ns, err);
+
+	if (ret)
+		return ret;
+	tmigr_sleep_until(edge->t_ns + TMIGR_NS_PER_MS);
+	return read_edge(engine, edge, false, collect_ns, err);
+}
+
+/* The programs know of the last one only. */
+static void forget_announced(struct tmigr_engine *engine)
+{
+	tmigr_edge_unref(engine->announced);
+	engine->announced = NULL;
 }
 
 static int take_edge_at(struct tmigr_engine *engine, __u64 at_ns, struct tmigr_err *err)
@@ -154,6 +185,7 @@ static int take_edge_at(struct tmigr_engine *engine, __u64 at_ns, struct tmigr_e
 		return tmigr_fail(err, -EINVAL, "the engine does not run");
 	if (engine->edge)
 		return 0;
+	forget_announced(engine);
 	edge = edge_new(engine->live->topo->n_cpus);
 	if (!edge)
 		return tmigr_fail(err, -ENOMEM, "no memory for the figures");
@@ -199,6 +231,48 @@ int tmigr_engine_hold_edge_at(struct tmigr_engine *engine, __u64 at_ns, __u64 *r
 int tmigr_engine_hold_edge(struct tmigr_engine *engine, __u64 *ret_edge_ns, struct tmigr_err *err)
 {
 	return tmigr_engine_hold_edge_at(engine, 0, ret_edge_ns, err);
+}
+
+int tmigr_engine_announce_edge(struct tmigr_engine *engine, struct tmigr_err *err)
+{
+	struct tmigr_edge *edge;
+	int ret;
+
+	if (!engine->live->attached)
+		return tmigr_fail(err, -EINVAL, "the engine does not run");
+	tmigr_engine_release_edge(engine);
+	forget_announced(engine);
+	edge = edge_new(engine->live->topo->n_cpus);
+	if (!edge)
+		return tmigr_fail(err, -ENOMEM, "no memory for the figures");
+	ret = announce(engine, 0, edge, &engine->announced_collect_ns, err);
+	if (ret)
+		tmigr_edge_unref(edge);
+	else
+		engine->announced = edge;
+	return ret;
+}
+
+int tmigr_engine_hold_announced(struct tmigr_engine *engine, __u64 *ret_edge_ns,
+				struct tmigr_err *err)
+{
+	struct tmigr_edge *edge = engine->announced;
+	int ret;
+
+	if (!edge || tmigr_now_ns() < edge->t_ns + SETTLED_NS ||
+	    engine->live->watermark_ns > edge->t_ns)
+		return -EAGAIN;
+	tmigr_engine_release_edge(engine);
+	engine->announced = NULL;
+	ret = read_edge(engine, edge, true, engine->announced_collect_ns, err);
+	if (ret) {
+		tmigr_edge_unref(edge);
+		return ret;
+	}
+	engine->edge = edge;
+	engine->held = true;
+	*ret_edge_ns = edge->t_ns;
+	return 0;
 }
 
 /* Snapshots of one machine take about the same time. */

@@ -48,8 +48,11 @@ struct tmigr_engine {
 
 	/* The edge that the next opens and closes happen at; NULL: none yet. */
 	struct tmigr_edge *edge;
-	bool held;		/* by the caller */
-	__u64 snapshot_took_ns; /* the longest one so far */
+	bool held; /* by the caller */
+	/* Announced, and not read yet; NULL: none. */
+	struct tmigr_edge *announced;
+	__u64 announced_collect_ns; /* collect_ns, as of then */
+	__u64 snapshot_took_ns;	    /* the longest one so far */
 	/* What was learnt at it: the snapshot before it, as records and as idle
 	 * states of CPUs without events; the records since then. */
 	struct tmigr_rec_vec snap, since;

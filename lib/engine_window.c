@@ -87,6 +87,8 @@ static struct tmigr_window *window_new(struct tmigr_engine *engine,
 	if (opts)
 		w->opts = *opts;
 	w->opts.after = NULL;
+	if (w->opts.topo)
+		cfg.topo = w->opts.topo;
 	cfg.segment = w->opts.segment;
 	cfg.arg = w->opts.arg;
 	w->start = tmigr_edge_ref(engine->edge);
@@ -120,6 +122,16 @@ int tmigr_engine_window_open(struct tmigr_engine *engine, const struct tmigr_win
 	link_window(engine, w);
 	*ret = w;
 	return 0;
+}
+
+/* A model, measured from 2 to 1024 CPUs, and the figures at the start. */
+#define MODEL_BYTES_PER_CPU 5000
+#define MODEL_BYTES	    6000
+
+size_t tmigr_engine_window_bytes(const struct tmigr_engine *engine)
+{
+	return MODEL_BYTES + sizeof(struct tmigr_window) +
+	       engine->live->topo->n_cpus * (MODEL_BYTES_PER_CPU + sizeof(struct tmigr_edge_cpu));
 }
 
 /* ---- close ---- */

@@ -83,6 +83,15 @@ void tmigr_info_time(char *text, size_t size)
 		strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
+void tmigr_info_daemon(char *text, size_t size, const char *version, long pid)
+{
+	char process[32] = "";
+
+	if (pid > 0)
+		snprintf(process, sizeof(process), " (PID %ld)", pid);
+	snprintf(text, size, "tmigrd %.80s%s", version, process);
+}
+
 json_t *tmigr_info(const char *tool, char *const *command, bool has_tmigr)
 {
 	char model[260], host[260], start[TMIGR_INFO_TIME_MAX];

@@ -174,9 +174,11 @@ __u64 tmigr_live_announce(struct tmigr_live *live, __u64 at_ns);
 /* Time enough, with some to spare. */
 __u64 tmigr_live_edge_lead_ns(void);
 /* Figures of each CPU at @edge, which is past, into @ret[n_cpus].
- * *@ret_complete_ns, after the edge: records before it are in the rings. */
-int tmigr_live_read_edge(struct tmigr_live *live, __u64 edge, struct tmigr_edge_cpu *ret,
-			 __u64 *ret_complete_ns, struct tmigr_err *err);
+ * *@ret_complete_ns, not before the edge: records before it are in the rings.
+ * @settled: no handler runs that began before the edge was announced, nor any that
+ * took its time before the edge; else they are waited for. */
+int tmigr_live_read_edge(struct tmigr_live *live, __u64 edge, bool settled,
+			 struct tmigr_edge_cpu *ret, __u64 *ret_complete_ns, struct tmigr_err *err);
 void tmigr_live_cost(struct tmigr_live *live, struct tmigr_cost *cost);
 
 /* ---- live_remote.c ---- */

@@ -303,6 +303,11 @@ int tmigr_topology_read(const char *root, const char *const *overrides, size_t n
 	return 0;
 }
 
+int tmigr_topology_online(const char *root, char **ret)
+{
+	return sysfs_text(root, CPU_DIR "/online", ret);
+}
+
 static struct tmigr_topology *copy(const struct tmigr_topology *topo)
 {
 	struct tmigr_topology *new = malloc(sizeof(*new));
@@ -326,6 +331,7 @@ static int reread_cpus(const char *root, struct tmigr_topology *topo, struct tmi
 {
 	for (size_t i = 0; i < topo->n_cpus; i++) {
 		struct tmigr_topo_cpu *cpu = &topo->cpus[i];
+		unsigned int known = cpu->class_guessed ? CAPACITY_UNKNOWN : cpu->capacity;
 		char path[128];
 		long long cluster = cpu->cluster;
 		int r;
@@ -336,6 +342,9 @@ static int reread_cpus(const char *root, struct tmigr_topology *topo, struct tmi
 		r = read_capacity(root, cpu, err);
 		if (r < 0)
 			return r;
+		/* Its file goes with it. */
+		if (cpu->capacity == CAPACITY_UNKNOWN)
+			cpu->capacity = known;
 		sysfs_number(root, cpu_path(path, sizeof(path), cpu->cpu, "topology/cluster_id"),
 			     -1, INT_MAX, &cluster);
 		cpu->cluster = (int)cluster;

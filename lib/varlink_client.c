@@ -79,33 +79,10 @@ const json_t *tmigr_varlink_error_params(const struct tmigr_varlink *v)
 
 /* ---- out ---- */
 
-static ssize_t send_some(int to, const char *data, size_t size, int fd)
-{
-	union {
-		char buf[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = {.buf = ""};
-	struct iovec iov = {.iov_base = (char *)data, .iov_len = size};
-	struct msghdr h = {.msg_iov = &iov, .msg_iovlen = 1};
-	struct cmsghdr *m;
-
-	if (fd >= 0) {
-		h.msg_control = control.buf;
-		h.msg_controllen = sizeof(control.buf);
-		m = CMSG_FIRSTHDR(&h);
-		m->cmsg_level = SOL_SOCKET;
-		m->cmsg_type = SCM_RIGHTS;
-		m->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(m), &fd, sizeof(int));
-	}
-	return sendmsg(to, &h, MSG_NOSIGNAL);
-}
-
-static int send_all(struct tmigr_varlink *v, const char *data, size_t size, int fd,
-		    struct tmigr_err *err)
+static int send_all(struct tmigr_varlink *v, const char *data, size_t size, struct tmigr_err *err)
 {
 	while (size) {
-		ssize_t n = send_some(v->fd, data, size, fd);
+		ssize_t n = send(v->fd, data, size, MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -117,12 +94,11 @@ static int send_all(struct tmigr_varlink *v, const char *data, size_t size, int 
 					  strerror(errno));
 		data += n;
 		size -= (size_t)n;
-		fd = -1; /* went with the first byte */
 	}
 	return 0;
 }
 
-static int send_call(struct tmigr_varlink *v, const char *method, json_t *params, int fd, bool more,
+static int send_call(struct tmigr_varlink *v, const char *method, json_t *params, bool more,
 		     struct tmigr_err *err)
 {
 	json_t *call = json_pack("{ss}", "method", method);
@@ -138,14 +114,15 @@ static int send_call(struct tmigr_varlink *v, const char *method, json_t *params
 	json_decref(call);
 	if (!text)
 		return tmigr_fail(err, -ENOMEM, "no memory to ask the daemon");
-	ret = send_all(v, text, strlen(text) + 1, fd, err);
+	ret = send_all(v, text, strlen(text) + 1, err);
 	free(text);
 	return ret;
 }
 
 /* ---- in ---- */
 
-static int read_some(struct tmigr_varlink *v, struct tmigr_err *err)
+/* @flags: of recv(2).  -EAGAIN with MSG_DONTWAIT, or when the socket's limit is over. */
+static int read_some(struct tmigr_varlink *v, int flags, struct tmigr_err *err)
 {
 	ssize_t n;
 
@@ -159,7 +136,7 @@ static int read_some(struct tmigr_varlink *v, struct tmigr_err *err)
 		v->cap = cap;
 	}
 	do {
-		n = recv(v->fd, v->in + v->n, READ_STEP, 0);
+		n = recv(v->fd, v->in + v->n, READ_STEP, flags);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0 && errno != ECONNRESET)
 		return tmigr_fail(err, -errno, "cannot hear the daemon: %s", strerror(errno));
@@ -167,6 +144,13 @@ static int read_some(struct tmigr_varlink *v, struct tmigr_err *err)
 		return tmigr_fail(err, -ECONNRESET, "the daemon is gone");
 	v->n += (size_t)n;
 	return 0;
+}
+
+int tmigr_varlink_peek(struct tmigr_varlink *v, struct tmigr_err *err)
+{
+	int ret = read_some(v, MSG_DONTWAIT, err);
+
+	return ret == -EAGAIN ? 0 : ret;
 }
 
 /* Size of the first message in the buffer, without its NUL. */
@@ -181,7 +165,7 @@ static int wait_message(struct tmigr_varlink *v, size_t *ret_size, struct tmigr_
 			return 0;
 		}
 		v->seen = v->n;
-		ret = read_some(v, err);
+		ret = read_some(v, 0, err);
 		if (ret < 0)
 			return ret;
 	}
@@ -241,22 +225,22 @@ int tmigr_varlink_next(struct tmigr_varlink *v, json_t **ret_params, bool *ret_m
 	return ret;
 }
 
-int tmigr_varlink_send(struct tmigr_varlink *v, const char *method, json_t *params, int fd,
+int tmigr_varlink_send(struct tmigr_varlink *v, const char *method, json_t *params,
 		       struct tmigr_err *err)
 {
-	return send_call(v, method, params, fd, false, err);
+	return send_call(v, method, params, false, err);
 }
 
-int tmigr_varlink_start(struct tmigr_varlink *v, const char *method, json_t *params, int fd,
+int tmigr_varlink_start(struct tmigr_varlink *v, const char *method, json_t *params,
 			struct tmigr_err *err)
 {
-	return send_call(v, method, params, fd, true, err);
+	return send_call(v, method, params, true, err);
 }
 
-int tmigr_varlink_call(struct tmigr_varlink *v, const char *method, json_t *params, int fd,
+int tmigr_varlink_call(struct tmigr_varlink *v, const char *method, json_t *params,
 		       json_t **ret_params, struct tmigr_err *err)
 {
-	int ret = send_call(v, method, params, fd, false, err);
+	int ret = send_call(v, method, params, false, err);
 
 	return ret < 0 ? ret : tmigr_varlink_next(v, ret_params, NULL, err);
 }

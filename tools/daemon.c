@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "tmigr.h"
+#include "tmigr/base64.h"
+#include "tmigr/info.h"
 
 /* ---- options ---- */
 
@@ -36,6 +38,13 @@ int daemon_check_options(const struct daemon_opts *o, const char *verb)
 	if (o->socket && o->never)
 		return tool_usage(verb, "either --socket or --no-daemon");
 	return 0;
+}
+
+const char *daemon_default_socket(void)
+{
+	const char *path = getenv("TMIGR_SOCKET");
+
+	return path && *path ? path : TMIGR_SOCKET;
 }
 
 /* ---- wording ---- */
@@ -63,7 +72,7 @@ int daemon_silent(const struct daemon *d, struct tmigr_err *err)
 			  DAEMON_SILENCE_MS / 1000);
 }
 
-static bool says(const struct daemon *d, const char *name)
+bool daemon_says(const struct daemon *d, const char *name)
 {
 	return !strcmp(tmigr_varlink_error(d->link), name);
 }
@@ -74,9 +83,9 @@ static int explain(const struct daemon *d, int ret, const struct tmigr_err *why,
 {
 	if (ret == -EAGAIN)
 		return daemon_silent(d, err);
-	if (ret == -EREMOTEIO && says(d, "org.varlink.service.PermissionDenied"))
+	if (ret == -EREMOTEIO && daemon_says(d, "org.varlink.service.PermissionDenied"))
 		return refused(d->path, -EACCES, err);
-	if (ret == -EREMOTEIO && says(d, TMIGR_INTERFACE ".ShuttingDown"))
+	if (ret == -EREMOTEIO && daemon_says(d, TMIGR_INTERFACE ".ShuttingDown"))
 		return tmigr_fail(err, -ECONNRESET, "%s: the daemon was stopped", d->path);
 	if (ret == -EPROTO)
 		return tmigr_fail(err, ret, "%s: what answers there is no tmigrd", d->path);
@@ -85,31 +94,81 @@ static int explain(const struct daemon *d, int ret, const struct tmigr_err *why,
 
 /* ---- calls ---- */
 
-int daemon_send(struct daemon *d, const char *method, json_t *params, int fd, struct tmigr_err *err)
+static int start(struct daemon *d, const char *method, json_t *params, bool more,
+		 struct tmigr_err *err)
 {
 	char name[64];
 	struct tmigr_err why = {""};
 	int ret;
 
 	snprintf(name, sizeof(name), TMIGR_INTERFACE ".%s", method);
-	ret = tmigr_varlink_send(d->link, name, params, fd, &why);
+	ret = more ? tmigr_varlink_start(d->link, name, params, &why)
+		   : tmigr_varlink_send(d->link, name, params, &why);
+	return ret < 0 ? explain(d, ret, &why, err) : 0;
+}
+
+int daemon_send(struct daemon *d, const char *method, json_t *params, struct tmigr_err *err)
+{
+	return start(d, method, params, false, err);
+}
+
+int daemon_stream(struct daemon *d, const char *method, json_t *params, struct tmigr_err *err)
+{
+	return start(d, method, params, true, err);
+}
+
+int daemon_next(struct daemon *d, json_t **ret_params, bool *ret_more, struct tmigr_err *err)
+{
+	struct tmigr_err why = {""};
+	int ret = tmigr_varlink_next(d->link, ret_params, ret_more, &why);
+
 	return ret < 0 ? explain(d, ret, &why, err) : 0;
 }
 
 int daemon_reply(struct daemon *d, json_t **ret_params, struct tmigr_err *err)
 {
-	struct tmigr_err why = {""};
-	int ret = tmigr_varlink_next(d->link, ret_params, NULL, &why);
-
-	return ret < 0 ? explain(d, ret, &why, err) : 0;
+	return daemon_next(d, ret_params, NULL, err);
 }
 
-int daemon_call(struct daemon *d, const char *method, json_t *params, int fd, json_t **ret_params,
+int daemon_call(struct daemon *d, const char *method, json_t *params, json_t **ret_params,
 		struct tmigr_err *err)
 {
-	int ret = daemon_send(d, method, params, fd, err);
+	int ret = daemon_send(d, method, params, err);
 
 	return ret < 0 ? ret : daemon_reply(d, ret_params, err);
+}
+
+int daemon_has_reply(struct daemon *d, struct tmigr_err *err)
+{
+	struct tmigr_err why = {""};
+	int ret = tmigr_varlink_pending(d->link) ? 0 : tmigr_varlink_peek(d->link, &why);
+
+	return ret < 0 ? explain(d, ret, &why, err) : tmigr_varlink_pending(d->link);
+}
+
+int daemon_data(const struct daemon *d, const json_t *params, void **ret, size_t *ret_n,
+		struct tmigr_err *err)
+{
+	const json_t *json = json_object_get(params, "data");
+	size_t size = json_string_length(json);
+	void *data;
+
+	if (!json) {
+		*ret = NULL;
+		*ret_n = 0;
+		return 0;
+	}
+	data = malloc(size + 1);
+	if (!data)
+		return tmigr_fail(err, -ENOMEM, "out of memory");
+	if (!json_is_string(json) ||
+	    tmigr_base64_decode(json_string_value(json), size, data, ret_n) < 0) {
+		free(data);
+		return tmigr_fail(err, -EPROTO, "%s: a piece of its recording is not base64",
+				  d->path);
+	}
+	*ret = data;
+	return 0;
 }
 
 /* ---- finding it ---- */
@@ -144,12 +203,8 @@ static pid_t sender(int fd)
 static void name_engine(struct daemon *d, pid_t pid)
 {
 	const char *version = json_string_value(json_object_get(d->status, "version"));
-	size_t n;
 
-	snprintf(d->engine, sizeof(d->engine), "tmigrd %.80s", version ? version : "?");
-	n = strlen(d->engine);
-	if (pid > 0)
-		snprintf(d->engine + n, sizeof(d->engine) - n, " (PID %ld)", (long)pid);
+	tmigr_info_daemon(d->engine, sizeof(d->engine), version ? version : "?", (long)pid);
 }
 
 static int greet(struct daemon *d, struct tmigr_err *err)
@@ -161,7 +216,7 @@ static int greet(struct daemon *d, struct tmigr_err *err)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
-	ret = daemon_send(d, "Status", NULL, -1, err);
+	ret = daemon_send(d, "Status", NULL, err);
 	if (ret < 0)
 		return ret;
 	pid = sender(fd);
@@ -186,7 +241,7 @@ static int connect_to(const struct daemon_opts *o, struct daemon **ret, struct t
 
 	if (!d)
 		return tmigr_fail(err, -ENOMEM, "out of memory");
-	d->path = o->socket ? o->socket : TMIGR_SOCKET;
+	d->path = o->socket ? o->socket : daemon_default_socket();
 	r = tmigr_varlink_connect(d->path, &d->link, err);
 	if (nobody_there(r))
 		tmigr_fail(err, r, "%s: no daemon answers there (%s); is tmigrd running?", d->path,
@@ -261,7 +316,7 @@ int daemon_topology(struct daemon *d, const char *const *classes, size_t n_class
 	struct tmigr_topology *theirs = NULL, *ours = NULL;
 	struct tmigr_err why = {""};
 	json_t *params = NULL;
-	int r = daemon_call(d, "Topology", NULL, -1, &params, err);
+	int r = daemon_call(d, "Topology", NULL, &params, err);
 
 	if (r < 0)
 		return r;

@@ -32,10 +32,15 @@ enum { OPT_SOCKET = 1024, OPT_NO_DAEMON };
 		"no-daemon", no_argument, NULL, OPT_NO_DAEMON                                      \
 	}
 
-#define DAEMON_SOCKET_HELP "      --socket PATH        the daemon's socket (" TMIGR_SOCKET ")\n"
+#define DAEMON_SOCKET_HELP                                                                         \
+	"      --socket PATH        the daemon's socket (else $TMIGR_SOCKET, else\n"               \
+	"                           " TMIGR_SOCKET ")\n"
 #define DAEMON_NEVER_HELP                                                                          \
 	"      --no-daemon          measure with the tool's own engine, also where a daemon "      \
 	"answers\n"
+
+/* The path where no --socket says another. */
+const char *daemon_default_socket(void);
 
 /*
  * Takes the two options: true when @c is one of them, with *@ret the exit code
@@ -62,13 +67,23 @@ int daemon_find(const struct daemon_opts *o, struct daemon **ret, struct tmigr_e
 int daemon_need(const struct daemon_opts *o, struct daemon **ret, struct tmigr_err *err);
 void daemon_close(struct daemon *d); /* NULL is fine */
 
-/* tmigr_varlink_call() of "org.tmigrd.Tmigr.@method", errors worded. */
-int daemon_call(struct daemon *d, const char *method, json_t *params, int fd, json_t **ret_params,
+/* tmigr_varlink_call() of "org.tmigrd.@method", errors worded. */
+int daemon_call(struct daemon *d, const char *method, json_t *params, json_t **ret_params,
 		struct tmigr_err *err);
 /* Its two halves. */
-int daemon_send(struct daemon *d, const char *method, json_t *params, int fd,
-		struct tmigr_err *err);
+int daemon_send(struct daemon *d, const char *method, json_t *params, struct tmigr_err *err);
 int daemon_reply(struct daemon *d, json_t **ret_params, struct tmigr_err *err);
+/* A call with a stream of replies, and one of these; *@ret_more false: the last. */
+int daemon_stream(struct daemon *d, const char *method, json_t *params, struct tmigr_err *err);
+int daemon_next(struct daemon *d, json_t **ret_params, bool *ret_more, struct tmigr_err *err);
+/* 1: a whole reply is there; 0: not yet, without waiting. */
+int daemon_has_reply(struct daemon *d, struct tmigr_err *err);
+/* The bytes of a reply's `data`, owned by the caller (free); NULL: it has none. */
+int daemon_data(const struct daemon *d, const json_t *params, void **ret, size_t *ret_n,
+		struct tmigr_err *err);
+
+/* The last error that it answered, by its whole name. */
+bool daemon_says(const struct daemon *d, const char *name);
 
 /* For poll(2) on what it sends by another way. */
 #define DAEMON_SILENCE_MS 10000

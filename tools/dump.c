@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * tmigr dump: the daemon's flight recorder into a file.  It comes through a pipe:
- * a daemon writes to no file system that could hold it up, and what is wrong with
- * the file is told by whoever named it.
- */
+/* tmigr dump: the daemon's flight recorder into a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -101,57 +97,48 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
-/* From the pipe to the file, until the daemon closes it. */
-static int copy(const struct daemon *d, int from, int to, const char *name, struct tmigr_err *err)
-{
-	struct pollfd p = {.fd = from, .events = POLLIN};
-	char buf[65536];
-	ssize_t n;
-	int ret;
-
-	for (;;) {
-		ret = poll(&p, 1, DAEMON_SILENCE_MS);
-		if (ret < 0 && errno == EINTR)
-			continue;
-		if (ret == 0)
-			return daemon_silent(d, err);
-		n = read(from, buf, sizeof(buf));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return tmigr_fail(err, -errno, "cannot read a pipe: %s", strerror(errno));
-		if (n == 0)
-			return 0;
-		ret = write_all(to, buf, (size_t)n);
-		if (ret < 0)
-			return tmigr_fail(err, ret, "%s: cannot write: %s", name, strerror(-ret));
-	}
-}
-
-static int ask(struct daemon *d, const struct dump_opts *o, int fd, struct tmigr_err *err)
+static int ask(struct daemon *d, const struct dump_opts *o, struct tmigr_err *err)
 {
 	json_t *params = json_object();
 	int ret = -ENOMEM;
 
 	if (params && (!o->last_s ||
 		       !json_object_set_new(params, "last_s", json_integer((json_int_t)o->last_s))))
-		ret = daemon_send(d, "DumpFlight", params, fd, err);
+		ret = daemon_stream(d, "DumpFlight", params, err);
 	json_decref(params);
 	return ret == -ENOMEM ? tmigr_fail(err, ret, "out of memory") : ret;
 }
 
+/* One piece of it.  1: there are more. */
+static int take_piece(struct daemon *d, int to, const char *name, struct tmigr_err *err)
+{
+	json_t *params = NULL;
+	bool more = false;
+	void *data = NULL;
+	size_t n = 0;
+	int ret = daemon_next(d, &params, &more, err);
+
+	if (!ret)
+		ret = daemon_data(d, params, &data, &n, err);
+	json_decref(params);
+	if (!ret) {
+		ret = write_all(to, data, n);
+		if (ret < 0)
+			tmigr_fail(err, ret, "%s: cannot write: %s", name, strerror(-ret));
+	}
+	free(data);
+	return ret < 0 ? ret : more;
+}
+
 static int fetch(struct daemon *d, const struct dump_opts *o, int to, struct tmigr_err *err)
 {
-	int fds[2], ret;
+	int ret = ask(d, o, err);
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return tmigr_fail(err, -errno, "cannot make a pipe: %s", strerror(errno));
-	ret = ask(d, o, fds[1], err);
-	close(fds[1]);
 	if (!ret)
-		ret = copy(d, fds[0], to, o->file, err);
-	close(fds[0]);
-	return ret < 0 ? ret : daemon_reply(d, NULL, err);
+		do {
+			ret = take_piece(d, to, o->file, err);
+		} while (ret > 0);
+	return ret;
 }
 
 static int open_file(const struct dump_opts *o, struct tmigr_err *err)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon.h"
 #include "output.h"
 #include "print.h"
 #include "tmigr.h"
@@ -34,15 +35,12 @@ static const char help[] =
 	"  -o, --output PATH        write PATH (csv without --table: a directory) instead of\n"
 	"                           standard output; a file is replaced when the new one is whole\n"
 	"  -t, --table NAME         csv: residency (if nothing is said), runs, migrator,\n"
-	"                           migrator-states, migrator-segments, remote, metrics, energy\n"
-	"      --socket PATH        openmetrics: the daemon's socket (" TMIGR_SOCKET ")\n"
-	"  -h, --help               print this\n"
+	"                           migrator-states, migrator-segments, remote, metrics, "
+	"energy\n" DAEMON_SOCKET_HELP "  -h, --help               print this\n"
 	"\n"
 	"A run that cannot be read, and a recording that stops early, is named on standard error.\n"
 	"\n"
 	"Exit status: 0 fine, 1 error, or not all of what was asked for; 2 wrong usage.\n";
-
-enum { OPT_SOCKET = 256 };
 
 static const struct option options[] = {
 	{"format", required_argument, NULL, 'f'}, {"output", required_argument, NULL, 'o'},
@@ -301,7 +299,7 @@ static int export_format(const struct format *format, const struct export_opts *
 
 int verb_export(int argc, char **argv)
 {
-	struct export_opts opts = {.socket = TMIGR_SOCKET};
+	struct export_opts opts = {.socket = daemon_default_socket()};
 	const struct format *format = NULL;
 	int c;
 

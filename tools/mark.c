@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tmigr mark: names this instant. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,9 @@ static int mark(const struct daemon_opts *o, json_t *params)
 	int ret = daemon_need(o, &d, &err);
 
 	if (!ret)
-		ret = daemon_call(d, "Mark", params, -1, &reply, &err);
+		ret = daemon_call(d, "Mark", params, &reply, &err);
+	if (ret == -EREMOTEIO && d && daemon_says(d, "org.varlink.service.InvalidParameter"))
+		tmigr_fail(&err, ret, "the TEXT has control characters, or is too long");
 	if (!ret)
 		printf("%" JSON_INTEGER_FORMAT "\n",
 		       json_integer_value(json_object_get(reply, "time_ns")));

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "daemon.h"
 #include "output.h"
 #include "print.h"
 #include "tmigr.h"
@@ -18,17 +19,14 @@ static const char help[] =
 	"CPU and idle state, global migrator, remote expiries, lost records.\n"
 	"\n"
 	"  -o, --output FILE        write FILE, by renaming a whole new one into its place: for\n"
-	"                           the textfile collector of node_exporter (*.prom)\n"
-	"      --socket PATH        the daemon's socket (" TMIGR_SOCKET ")\n"
-	"  -h, --help               print this\n"
+	"                           the textfile collector of node_exporter "
+	"(*.prom)\n" DAEMON_SOCKET_HELP "  -h, --help               print this\n"
 	"\n"
 	"Exit status: 0 fine, 1 error (also: no daemon), 2 wrong usage.\n";
 
-enum { OPT_SOCKET = 256 };
-
 static const struct option options[] = {
 	{"output", required_argument, NULL, 'o'},
-	{"socket", required_argument, NULL, OPT_SOCKET},
+	DAEMON_SOCKET_OPTION,
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -42,7 +40,7 @@ int tool_ask_metrics(const char *verb, const char *socket, json_t **ret)
 
 	if (tmigr_varlink_connect(socket, &v, &err) < 0)
 		return tool_error(verb, "%s", err.text);
-	r = tmigr_varlink_call(v, TMIGR_INTERFACE ".Metrics", NULL, -1, &reply, &err);
+	r = tmigr_varlink_call(v, TMIGR_INTERFACE ".Metrics", NULL, &reply, &err);
 	tmigr_varlink_close(v);
 	if (r < 0)
 		return tool_error(verb, "%s", *err.text ? err.text : strerror(-r));
@@ -56,7 +54,7 @@ int tool_ask_metrics(const char *verb, const char *socket, json_t **ret)
 
 int verb_metrics(int argc, char **argv)
 {
-	const char *output = NULL, *socket = TMIGR_SOCKET, *text;
+	const char *output = NULL, *socket = daemon_default_socket(), *text;
 	struct output out;
 	json_t *reply;
 	int c, ret;

@@ -147,9 +147,10 @@ void stream_pump(struct stream *s);
 
 /* ---- run_remote.c ---- */
 
-/* A daemon's window: its recording comes through a pipe as it is made. */
+/* A daemon's window: its recording comes as it is made. */
 struct remote {
-	int fd; /* -1: nothing comes any more */
+	struct daemon *stream; /* the connection that it comes by */
+	int fd;		       /* of that; -1: nothing comes any more */
 	__u64 window;
 	struct tmigr_recording_reader *reader;
 	struct tmigr_model *model;
@@ -230,7 +231,8 @@ void remote_init(struct remote *r);
 int remote_start(struct session *s);
 /* A daemon that is gone is told of; the window has ended then (remote.gone). */
 int remote_drain(struct session *s);
-int remote_stop(struct session *s);
+/* @at_ns: where the daemon was told to end the window; 0: it is to end now. */
+int remote_stop(struct session *s, __u64 at_ns);
 /* The run is over; the daemon's connection stays. */
 void remote_end(struct session *s);
 

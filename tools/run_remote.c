@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A daemon's window in place of the engine's: its recording comes through a pipe
- * as it is made, and is replayed while it comes, by the same model, with this
- * run's classes.  So everything else (run directory, recording, progress line,
+ * A daemon's window in place of the engine's: its recording comes as it is made, by
+ * a connection of its own, and is replayed while it comes, by the same model, with
+ * this run's classes.  So everything else (run directory, recording, progress line,
  * report) is as with the own engine, on any file system, and what had come when
  * a daemon died is kept.
  */
 #include "run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tmigr.h"
 
@@ -54,23 +54,27 @@ static int get_time(const json_t *obj, const char *key, __u64 *ret)
 /* Asks for the recording; *@ret_start_ns: where the window begins. */
 static int ask(struct session *s, struct tmigr_err *err)
 {
-	json_t *params = NULL;
-	int fds[2], ret;
+	const struct daemon_opts same = {.socket = s->daemon->path};
+	json_t *params = json_object();
+	int ret = params ? daemon_need(&same, &s->remote.stream, err) : -ENOMEM;
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return tmigr_fail(err, -errno, "cannot make a pipe: %s", strerror(errno));
-	s->remote.fd = fds[0];
-	if (fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0)
-		ret = tmigr_fail(err, -errno, "cannot make a pipe: %s", strerror(errno));
-	else
-		ret = daemon_call(s->daemon, "StartRecording", NULL, fds[1], &params, err);
-	close(fds[1]);
+	if (!ret && s->opts->duration_ns &&
+	    json_object_set_new(params, "duration_ns",
+				json_integer((json_int_t)s->opts->duration_ns)))
+		ret = -ENOMEM;
+	if (!ret)
+		ret = daemon_stream(s->remote.stream, "StartRecording", params, err);
+	json_decref(params);
+	params = NULL;
+	if (!ret)
+		ret = daemon_reply(s->remote.stream, &params, err);
 	if (ret < 0)
-		return ret;
+		return ret == -ENOMEM ? tmigr_fail(err, ret, "out of memory") : ret;
 	if (get_time(params, "window", &s->remote.window) < 0 ||
 	    get_time(params, "start_ns", &s->start_ns) < 0)
 		ret = tmigr_fail(err, -EPROTO, "%s: not a tmigrd's answer", s->daemon->path);
 	json_decref(params);
+	s->remote.fd = tmigr_varlink_fd(s->remote.stream->link);
 	return ret;
 }
 
@@ -177,53 +181,52 @@ static int take_frames(struct session *s, struct tmigr_err *err)
 		       : 0;
 }
 
-/* ---- the pipe ---- */
+/* ---- the stream ---- */
 
-/* What is there now.  -ECONNRESET: it ended, and so did the window. */
+static int take_reply(struct session *s, struct tmigr_err *err)
+{
+	json_t *params = NULL;
+	bool more = false;
+	void *data = NULL;
+	size_t n = 0;
+	int ret = daemon_next(s->remote.stream, &params, &more, err);
+
+	if (!ret)
+		ret = daemon_data(s->daemon, params, &data, &n, err);
+	json_decref(params);
+	if (!ret && n && tmigr_recording_push(s->remote.reader, data, n) < 0)
+		ret = tmigr_fail(err, -ENOMEM, "out of memory");
+	free(data);
+	if (!ret)
+		ret = take_frames(s, err);
+	if (!ret && !more)
+		s->remote.fd = -1;
+	return ret;
+}
+
+/* What is there now. */
 static int take(struct session *s, struct tmigr_err *err)
 {
-	char buf[65536];
 	int ret = 0;
-	ssize_t n;
 
-	while (!ret && !s->remote.totals) {
-		n = read(s->remote.fd, buf, sizeof(buf));
-		if (n < 0 && errno == EAGAIN)
-			return 0;
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -ECONNRESET;
-		ret = tmigr_recording_push(s->remote.reader, buf, (size_t)n);
-		ret = ret < 0 ? tmigr_fail(err, ret, "out of memory") : take_frames(s, err);
+	while (!ret && s->remote.fd >= 0) {
+		ret = daemon_has_reply(s->remote.stream, err);
+		if (ret <= 0)
+			return ret;
+		ret = take_reply(s, err);
 	}
 	return ret;
 }
 
-static void close_pipe(struct session *s)
-{
-	if (s->remote.fd >= 0)
-		close(s->remote.fd);
-	s->remote.fd = -1;
-}
-
-static int send_stop(struct session *s, struct tmigr_err *err)
-{
-	json_t *params = json_pack("{sI}", "window", (json_int_t)s->remote.window);
-	int ret = params ? daemon_send(s->daemon, "StopRecording", params, -1, err) : -ENOMEM;
-
-	json_decref(params);
-	return ret;
-}
-
-/* The window ends here, at the last watermark; the reason is told. */
+/* The window ends here, at the last watermark unless its end has come; the reason is
+ * told. */
 static int give_up(struct session *s, const struct tmigr_err *err)
 {
 	snprintf(s->remote.gone, sizeof(s->remote.gone), "%s",
 		 *err->text ? err->text : "the daemon ended its recording");
-	close_pipe(s);
+	s->remote.fd = -1;
 	tool_error("run", "%s; the report is of what had come by then", s->remote.gone);
-	if (tmigr_model_finish(s->remote.model, s->remote.mark_ns) < 0) {
+	if (!s->remote.totals && tmigr_model_finish(s->remote.model, s->remote.mark_ns) < 0) {
 		*s->remote.gone = '\0';
 		tool_error("run", "out of memory");
 	}
@@ -235,56 +238,52 @@ int remote_drain(struct session *s)
 	struct tmigr_err err = {""};
 	int ret = take(s, &err);
 
-	if (!ret)
-		return 0;
-	/* Whoever closes the pipe says why when asked; or is gone. */
-	if (ret == -ECONNRESET && send_stop(s, &err) == 0)
-		daemon_reply(s->daemon, NULL, &err);
-	return give_up(s, &err);
+	return ret < 0 ? give_up(s, &err) : 0;
 }
 
 /* Until all has come, as long as something comes. */
 static int take_rest(struct session *s, struct tmigr_err *err)
 {
-	struct pollfd p = {.fd = s->remote.fd, .events = POLLIN};
-	int ret = 0, n;
+	int ret = take(s, err);
 
-	while (!ret && !s->remote.totals) {
-		n = poll(&p, 1, DAEMON_SILENCE_MS);
+	while (!ret && s->remote.fd >= 0) {
+		struct pollfd p = {.fd = s->remote.fd, .events = POLLIN};
+		int n = poll(&p, 1, DAEMON_SILENCE_MS);
+
 		if (n < 0 && errno != EINTR)
 			return tmigr_fail(err, -errno, "poll: %s", strerror(errno));
 		if (n == 0)
 			return daemon_silent(s->daemon, err);
 		ret = take(s, err);
 	}
+	if (!ret && !s->remote.totals)
+		ret = tmigr_fail(err, -EPROTO, "%s: " NAME " has no end", s->daemon->path);
 	return ret;
 }
 
-int remote_stop(struct session *s)
+static int end_now(struct session *s, struct tmigr_err *err)
+{
+	json_t *params = json_pack("{sI}", "window", (json_int_t)s->remote.window);
+	int ret = params ? daemon_send(s->daemon, "StopRecording", params, err) : -ENOMEM;
+
+	json_decref(params);
+	return ret == -ENOMEM ? tmigr_fail(err, ret, "out of memory") : ret;
+}
+
+int remote_stop(struct session *s, __u64 at_ns)
 {
 	struct tmigr_err err = {""};
-	int ret = send_stop(s, &err);
+	/* Its answer tells nothing that the stream does not. */
+	int ret = at_ns || s->remote.fd < 0 ? 0 : end_now(s, &err);
 
 	if (!ret)
 		ret = take_rest(s, &err);
-	/* Without its end, the answer says why. */
-	if (!ret || ret == -ECONNRESET) {
-		int r = daemon_reply(s->daemon, NULL, &err);
-
-		if (s->remote.totals)
-			ret = 0; /* all that matters has come */
-		else
-			ret = r < 0 ? r : ret;
-	}
-	if (ret < 0)
-		return give_up(s, &err);
-	close_pipe(s);
-	return 0;
+	return ret < 0 ? give_up(s, &err) : 0;
 }
 
 void remote_end(struct session *s)
 {
-	close_pipe(s);
+	daemon_close(s->remote.stream);
 	tmigr_recording_close(s->remote.reader);
 	tmigr_model_free(s->remote.model);
 	tmigr_window_totals_free(s->remote.totals);

@@ -300,9 +300,8 @@ static int stop_window(struct session *s, __u64 at_ns)
 {
 	struct tmigr_err err = {""};
 
-	/* The daemon ends a window when it is asked to. */
 	if (s->daemon)
-		return remote_stop(s);
+		return remote_stop(s, at_ns);
 	if (tmigr_engine_hold_edge_at(s->engine, at_ns, NULL, &err) < 0 ||
 	    tmigr_engine_window_close(s->engine, s->window, &err) < 0)
 		return tool_error("run", "%s", err.text);
@@ -329,7 +328,8 @@ static void end_recording(struct session *s)
 
 	if (!s->rec)
 		return;
-	if (*s->remote.gone) {
+	/* Of a daemon that was killed; one that was stopped has ended the window. */
+	if (*s->remote.gone && !s->remote.totals) {
 		tmigr_recording_abort(s->rec);
 		s->rec = NULL;
 		tmigr_rundir_give_up(s->dir, RECORDING);

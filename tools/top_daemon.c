@@ -31,7 +31,7 @@ static int subscribe(struct daemon_source *d, __u64 period_ns, struct tmigr_err 
 
 	if (!params)
 		return tmigr_fail(err, -ENOMEM, "out of memory");
-	r = tmigr_varlink_start(d->stream->link, TMIGR_INTERFACE ".Subscribe", params, -1, err);
+	r = daemon_stream(d->stream, "Subscribe", params, err);
 	json_decref(params);
 	return r;
 }
@@ -75,7 +75,7 @@ static bool has_reply(const struct daemon_source *d)
 static int tree_now(struct daemon_source *d, json_t **ret, struct tmigr_err *err)
 {
 	json_t *params = NULL;
-	int r = daemon_call(d->ask, "Hierarchy", NULL, -1, &params, err);
+	int r = daemon_call(d->ask, "Hierarchy", NULL, &params, err);
 
 	if (r == -EREMOTEIO)
 		return 0;

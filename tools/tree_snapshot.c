@@ -106,7 +106,7 @@ static int take_daemons(struct tree_source *s, struct tmigr_moment **ret, struct
 {
 	struct tmigr_err why = {""};
 	json_t *params = NULL;
-	int r = daemon_call(s->daemon, "Hierarchy", NULL, -1, &params, err);
+	int r = daemon_call(s->daemon, "Hierarchy", NULL, &params, err);
 
 	if (r < 0)
 		return r;

@@ -57,6 +57,10 @@ bool tmigr_engine_has_tmigr(const struct tmigr_engine *engine);
 /* ---- windows ---- */
 
 struct tmigr_window_opts {
+	/* What is known of the machine by now (tmigr_topology_refresh() of the
+	 * engine's), for the model; borrowed, must outlive the window.  NULL: the
+	 * engine's. */
+	const struct tmigr_topology *topo;
 	/* Segments of the window as they become final; optional. */
 	void (*segment)(void *arg, const struct tmigr_segment *seg);
 	/* Records of the window in the order in which its model was fed, and
@@ -75,6 +79,8 @@ struct tmigr_window_opts {
 /* Begins a window at a new edge, or at the held one. */
 int tmigr_engine_window_open(struct tmigr_engine *engine, const struct tmigr_window_opts *opts,
 			     struct tmigr_window **ret, struct tmigr_err *err);
+/* What an open window holds in memory, about: by the number of CPUs. */
+size_t tmigr_engine_window_bytes(const struct tmigr_engine *engine);
 __u64 tmigr_window_start_ns(const struct tmigr_window *window);
 /* 0 while it is open. */
 __u64 tmigr_window_end_ns(const struct tmigr_window *window);
@@ -95,6 +101,16 @@ int tmigr_engine_hold_edge_at(struct tmigr_engine *engine, __u64 at_ns, __u64 *r
 			      struct tmigr_err *err);
 __u64 tmigr_engine_edge_lead_ns(const struct tmigr_engine *engine);
 void tmigr_engine_release_edge(struct tmigr_engine *engine);
+
+/*
+ * An edge in two steps, neither of which waits, for one who is awake only now and
+ * then (the flight recorder): announced now, some ms ahead, and held half a second
+ * later or more.  -EAGAIN: none was announced, or not so long ago, or it is lost since
+ * another edge was taken or records beyond it were.
+ */
+int tmigr_engine_announce_edge(struct tmigr_engine *engine, struct tmigr_err *err);
+int tmigr_engine_hold_announced(struct tmigr_engine *engine, __u64 *ret_edge_ns,
+				struct tmigr_err *err);
 
 /*
  * All records from now on go to @sink too, in time order (the flight recorder);

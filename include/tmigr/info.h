@@ -14,6 +14,10 @@
  */
 json_t *tmigr_info(const char *tool, char *const *command, bool has_tmigr);
 
+/* Name of a daemon as the engine of a report ("engine"); @pid 0: not known. */
+#define TMIGR_INFO_ENGINE_MAX 128
+void tmigr_info_daemon(char *text, size_t size, const char *version, long pid);
+
 /* The time of day, ISO 8601 in UTC, as in "start_time"; "" where there is none. */
 #define TMIGR_INFO_TIME_MAX 40
 void tmigr_info_time(char *text, size_t size);

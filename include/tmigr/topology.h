@@ -74,12 +74,19 @@ void tmigr_topology_free(struct tmigr_topology *topo);
 /*
  * Reads again what sysfs has of a CPU only while it is online (capacity, node,
  * idle states), for those that were offline in @start: same CPUs, everything
- * else as in @start.  *@ret is NULL when nothing has changed, else owned by the
- * caller.
+ * else as in @start, which may be what an earlier call gave: a CPU that has gone
+ * offline again keeps what was learnt of it.  *@ret is NULL when nothing has changed, else owned by
+ * the caller.
  */
 int tmigr_topology_refresh(const char *root, const char *const *overrides, size_t n_overrides,
 			   const struct tmigr_topology *start, struct tmigr_topology **ret,
 			   struct tmigr_err *err);
+
+/*
+ * sysfs's list of online CPUs as text, owned by the caller: where it differs from an
+ * earlier one, tmigr_topology_refresh() may find something.
+ */
+int tmigr_topology_online(const char *root, char **ret);
 
 /* Dense index of CPU number @cpu, or -1. O(log n). */
 int tmigr_topology_index(const struct tmigr_topology *topo, unsigned int cpu);

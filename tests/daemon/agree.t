@@ -9,6 +9,8 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 
 TESTS = pathlib.Path(os.environ.get('TMIGR_TESTS', pathlib.Path(__file__).parent.parent))
 sys.path.insert(0, str(TESTS / 'oracle'))
@@ -52,9 +54,11 @@ def wait_samples(d, n):
     c.close()
 
 
-def start_recording(c, path):
-    with open(path, 'wb') as f:
-        return c.call('StartRecording', fds=[f.fileno()])['window']
+def stop_recording(rec, c, path):
+    """Its report."""
+    data, end = rec.stop(c)
+    path.write_bytes(data)
+    return end['report']
 
 
 def run_command(folder):
@@ -67,18 +71,18 @@ def run_command(folder):
 def overlapping(t, d, tmp):
     """A, then the run, then B begin; A, the run, B end."""
     c = d.client()
-    a = start_recording(c, tmp / 'a.tmr')
+    a = daemon.Recording(d.path)
     run = subprocess.Popen(run_command(tmp / 'run'), stdout=subprocess.DEVNULL,
                            stderr=subprocess.PIPE)
     wait_samples(d, 2)
-    b = start_recording(c, tmp / 'b.tmr')
+    b = daemon.Recording(d.path)
     wait_samples(d, 2)
-    reports = {'a': c.call('StopRecording', {'window': a})['report']}
+    reports = {'a': stop_recording(a, c, tmp / 'a.tmr')}
     _, complaint = run.communicate()
     t.same(run.returncode, 0, 'a run beside the daemon')
     if run.returncode:
         t.note(complaint)
-    reports['b'] = c.call('StopRecording', {'window': b})['report']
+    reports['b'] = stop_recording(b, c, tmp / 'b.tmr')
     t.same([daemon.check_sums(r) for r in reports.values()], [None, None], 'sums')
     recs = {name: Recording(tmp / file) for name, file in
             (('a', 'a.tmr'), ('b', 'b.tmr'), ('run', 'run/events.tmr'))}
@@ -169,13 +173,15 @@ def adds_up(t, d):
     long.close()
 
 
-def flight(t, d, tmp):
+def flight(t, d, tmp, wait):
+    """@wait: with others' edges in between, or without; the recorder's own differ."""
     c = d.client()
-    w = start_recording(c, tmp / 'whole.tmr')
-    wait_samples(d, 9)
-    with open(tmp / 'dump.tmr', 'wb') as f:
-        got = c.call('DumpFlight', {'last_s': 1}, fds=[f.fileno()])
-    c.call('StopRecording', {'window': w})
+    whole = daemon.Recording(d.path)
+    wait()
+    c.ask('DumpFlight', {'last_s': 1}, more=True)
+    data, got = c.data()
+    (tmp / 'dump.tmr').write_bytes(data)
+    stop_recording(whole, c, tmp / 'whole.tmr')
     whole, dump = Recording(tmp / 'whole.tmr'), Recording(tmp / 'dump.tmr')
     state = d.status()['flight']
     t.ok(whole.start < dump.start, 'the dump begins in the middle',
@@ -217,12 +223,13 @@ def main():
     load = subprocess.Popen([PROGRAMS / 'tm-load', '-q', '-d', '600'], start_new_session=True,
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        with daemon.Daemon('--flight', '8') as d, daemon.folder() as tmp:
+        with daemon.Daemon('--flight', '8') as d, tempfile.TemporaryDirectory() as tmp:
             tmp = pathlib.Path(tmp)
             d.start_ns = d.status()['start_ns']
             overlapping(t, d, tmp)
             adds_up(t, d)
-            flight(t, d, tmp)
+            flight(t, d, tmp, lambda: wait_samples(d, 9))
+            flight(t, d, tmp, lambda: time.sleep(9))
             t.same(d.status()['lost_records'], 0, 'no record was lost')
             t.same(d.stop(), 0, 'SIGTERM: exit 0')
             t.ok('ERROR: ' not in d.messages() and 'runtime error' not in d.messages(),

@@ -92,6 +92,10 @@ run 7 "$TMIGR" run "${s[@]}" -- sh -c 'exit 7'
 run 143 "$TMIGR" run "${s[@]}" -- sh -c 'kill -TERM $$'
 run 0 "$TMIGR" run "${s[@]}" -d 0.2
 out_has "a window of its own" "Answer:"
+run 0 "$TMIGR" run "${s[@]}" -d 1.5 --json
+json_is "-d is exact" "$TMP/out" "r['window_ns'] == 1500000000"
+run 0 "$TMIGR" run "${s[@]}" -d 300 --json true
+json_is "with a command, whichever ends first" "$TMP/out" "r['window_ns'] < 300000000000"
 run 143 "$TMIGR" run "${s[@]}" -d 0.2 sleep 300
 # shellcheck disable=SC2016
 run 130 "$TMIGR" run "${s[@]}" -- sh -c 'kill -INT $PPID; exec sleep 300'
@@ -242,6 +246,7 @@ echo $? >>"$TMP/n-gone"
 exit 0
 END
 export TMIGR TMIGRD TMP
+unset TMIGR_SOCKET
 unshare -m --propagation private bash "$TMP/default.sh" >"$TMP/unshare" 2>&1
 ret=$?
 if [ $ret != 0 ]; then
@@ -283,7 +288,7 @@ fake() { # MODE: serves at $TMP/MODE
 	pids="$pids $!"
 	wait_for test -S "$TMP/$1"
 }
-for mode in close text json half liar silent mute; do
+for mode in close text json half liar text64 silent mute; do
 	fake $mode
 done
 # Each of these waits as long as the tool does for a daemon that is silent: all at once.
@@ -311,6 +316,11 @@ run 1 "$TMIGR" tree --socket "$TMP/liar"
 one_error_line "a tree that is none: one line" "tmigr tree: $TMP/liar: .*not a tree"
 run 1 "$TMIGR" run --socket "$TMP/liar" true
 err_has "a recording that is none: it is told" "tmigr run: $TMP/liar: the daemon's recording"
+run 1 "$TMIGR" run --socket "$TMP/text64" true
+err_has "or not even base64" "tmigr run: $TMP/text64: a piece of its recording is not base64"
+run 1 "$TMIGR" dump --socket "$TMP/text64" -o "$TMP/never"
+one_error_line "of a dump, too" "tmigr dump: $TMP/text64: .*not base64"
+check "no file stays" test ! -e "$TMP/never"
 run 1 "$TMIGR" dump --socket "$TMP/liar" -o "$TMP/never"
 one_error_line "an error that it answers: one line" "tmigr dump: $TMP/liar: .*NoFlight: off"
 check "no file stays" test ! -e "$TMP/never"
@@ -366,7 +376,13 @@ for sig in KILL TERM; do
 	run 1 "$TMIGR" report "$d"
 	tail -n +2 "$TMP/live" >"$TMP/live2"
 	check "report DIR: the same bytes as live" cmp "$TMP/live2" "$TMP/out"
-	run 1 "$TMIGR" report --json "$d/events.tmr.partial"
+	if [ $sig = KILL ]; then
+		run 1 "$TMIGR" report --json "$d/events.tmr.partial"
+	else
+		run 1 "$TMIGR" report --json "$d/events.tmr"
+		json_is "SIGTERM: the recording is whole, with the kernel's figures" "$TMP/out" \
+			"r['residency_source'] == 'maps'"
+	fi
 	check "its recording is readable, its sums exact" python3 "$exact" "$TMP/out"
 	while kill -0 "$daemon" 2>/dev/null; do
 		sleep 0.05

@@ -23,6 +23,7 @@ SAMPLES = 3
 # The bound of what clients may hold in the daemon: a request's buffer each, and
 # the queues' messages, which are shared.
 MEMORY = CROWD * (64 << 10) + (96 << 20)
+WINDOWS = 128 << 20  # --window-mem
 
 
 class Flood(threading.Thread):
@@ -112,6 +113,41 @@ def crowd(t, d):
         c.close()
 
 
+def crowd_of_windows(t, d):
+    """A window for each of them at once; a typed error where memory is not set aside."""
+    before = d.status()
+    clients = [d.client() for _ in range(CROWD)]
+    opened = [c.call('OpenWindow') for c in clients]
+    starts = [w['start_ns'] for w in opened]
+    t.same(len(set(starts)), CROWD, f'{CROWD} clients have a window each, with its own start')
+    during = clients[0].call('Status')
+    t.same(during['windows'], CROWD, 'Status counts them')
+    t.ok(during['resident_bytes'] - before['resident_bytes'] < WINDOWS + CROWD * (8 << 10),
+         'within the memory that is set aside', [str(before), str(during)])
+    t.note(f"{(during['resident_bytes'] - before['resident_bytes']) // CROWD} bytes a client "
+           'and its window')
+    drains = during['observer']['drains']
+    while clients[0].call('Status')['observer']['drains'] < drains + 2:
+        pass
+    reports = [c.call('CloseWindow', {'window': w['window']})['report']
+               for w, c in zip(opened, clients)]
+    t.same({daemon.check_sums(r) for r in reports}, {None}, 'the sums of all')
+    t.same([r['start_ns'] for r in reports], starts, 'each from its own start')
+    t.same(clients[0].call('Status')['lost_records'], before['lost_records'],
+           'no record is lost')
+    for c in clients:
+        c.close()
+    with daemon.Daemon('--window-mem', '300K') as small:
+        c, n, why = [small.client() for _ in range(4)], 0, None
+        while not why and n < 64:
+            why, reply = c[n // 16].error('OpenWindow')
+            n += not why
+        t.same((why, 'window-mem' in reply.get('reason', '')), ('TooMany', True),
+               f'--window-mem 300K: {n} windows, then a typed error')
+        t.ok(n > 0 and n * 10000 < 300 << 10, 'as many as fit', [str(n)])
+        t.same(small.stop(), 0, 'SIGTERM: exit 0')
+
+
 def check_samples(t, reports, subscribers):
     n = len(subscribers)
     t.same([len(r) for r in reports[1:]], [n] * (SAMPLES - 1), 'every subscriber got every sample')
@@ -184,7 +220,7 @@ def full_table(t, d):
     resource.prlimit(d.pid, resource.RLIMIT_NOFILE, old)
     for c in more[4:]:
         c.take()
-    t.ok('no more clients for now' in d.messages(), 'and the log says it')
+    t.same(d.messages().count('no more clients for now'), 1, 'and the log says it, once')
     for c in more:
         c.close()
 
@@ -221,6 +257,7 @@ def main():
     t = Tap()
     with daemon.Daemon() as d:
         crowd(t, d)
+        crowd_of_windows(t, d)
         late_reader(t, d)
         too_slow(t, d)
         full_table(t, d)

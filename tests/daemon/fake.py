@@ -5,10 +5,10 @@
 silent, close, text, endless, json, half: what each connection gets.
 liar: answers Status and Topology as the daemon at REAL does, a recording and a
 dump with nonsense. mute: as liar, but the recording begins and never goes on.
+text64: as liar, but what should be base64 is not.
 """
-import array
+import base64
 import json
-import os
 import socket
 import sys
 import threading
@@ -28,42 +28,46 @@ def ask(path, method):
 
 
 def requests(conn):
-    """(method, descriptor or None) of each request."""
-    data, fds = b'', array.array('i')
+    """The method of each request."""
+    data = b''
     while True:
         while b'\0' not in data:
-            new, anc, _, _ = conn.recvmsg(65536, socket.CMSG_SPACE(4))
+            new = conn.recv(65536)
             if not new:
                 return
             data += new
-            for level, kind, cdata in anc:
-                if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-                    fds.frombytes(cdata)
         text, data = data.split(b'\0', 1)
-        yield json.loads(text)['method'], fds.pop() if fds else None
+        yield json.loads(text)['method']
 
 
 def lie(conn, mode, real):
-    for name, fd in requests(conn):
+    for name in requests(conn):
         interface, method = name.rsplit('.', 1)
         if method in ('Status', 'Topology'):
             conn.sendall(ask(real, name))
         elif method == 'StartRecording':
-            conn.sendall(b'{"parameters":{"window":1,"start_ns":1000}}\0')
+            first = {'window': 1, 'start_ns': 1000, 'bytes': 0}
+            conn.sendall(json.dumps({'parameters': first, 'continues': True}).encode() + b'\0')
+            nonsense = b'TMIGREC\n\1\0\0\0\0\0\0\0' + b'nonsense' * 100
             if mode == 'liar':
-                os.write(fd, b'TMIGREC\n\1\0\0\0\0\0\0\0' + b'nonsense' * 100)
-                os.close(fd)
+                first['data'] = base64.b64encode(nonsense).decode()
+            if mode == 'text64':
+                first['data'] = 'no base64!'
+            if mode != 'mute':
+                conn.sendall(json.dumps({'parameters': first, 'continues': True}).encode() +
+                             b'\0')
         elif method == 'Hierarchy':
             conn.sendall(b'{"parameters":{"tree":{"groups":7}}}\0')
+        elif method == 'DumpFlight' and mode == 'text64':
+            conn.sendall(b'{"parameters":{"data":"no base64!"},"continues":true}\0')
         elif method == 'DumpFlight':
-            os.close(fd)
             conn.sendall(json.dumps({'error': interface + '.NoFlight',
                                      'parameters': {'reason': 'off'}}).encode() + b'\0')
 
 
 def serve(conn, mode, real):
     try:
-        if mode in ('liar', 'mute'):
+        if mode in ('liar', 'mute', 'text64'):
             lie(conn, mode, real)
         elif mode == 'endless':
             while True:

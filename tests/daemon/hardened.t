@@ -4,7 +4,6 @@
 tests/programs/confine.c: no systemd has to run here. And what must not suffice:
 with less than the unit gives, it ends with a message."""
 
-import base64
 import contextlib
 import fcntl
 import os
@@ -231,32 +230,28 @@ def streams(t, s):
     t.same(first['start_ns'] + first['window_ns'], second['start_ns'], 'Subscribe: two reports, one after the other')
     c.close()
     c = daemon.Client(s.path)
-    c.ask('DumpFlight', {}, more=True)
-    size = 0
-    while True:
-        reply = c.reply()
-        size += len(base64.b64decode(reply['parameters'].get('data') or ''))
-        if not reply.get('continues'):
-            break
-    t.same(size, reply['parameters']['bytes'], 'DumpFlight over the socket')
     c.sock.sendall(b'no JSON\0')
     t.same(c.reply().get('error'), daemon.OURS + 'InvalidRequest', 'what is no request')
     c.close()
-    return {'Subscribe', 'DumpFlight'}
+    return {'Subscribe'}
 
 
-def descriptors(t, s, place):
-    """Recordings go where a client's descriptor points, though it may open nothing."""
+def recordings(t, s, place):
+    """They go over the connection, for it may open nothing."""
     c = daemon.Client(s.path)
-    for method, params in ('StartRecording', None), ('DumpFlight', {}):
+    for method in 'StartRecording', 'DumpFlight':
         name = place.path / 'events.tmr'
-        with open(name, 'wb') as out:
-            reply = c.call(method, params, [out.fileno()])
         if method == 'StartRecording':
-            reply = c.call('StopRecording', {'window': reply['window']})
+            data, reply = daemon.Recording(s.path).stop(c)
+        else:
+            c.ask(method, {}, more=True)
+            data, reply = c.data()
+        name.write_bytes(data)
         done = subprocess.run([daemon.TMIGR, 'report', name], capture_output=True, check=False)
-        t.ok(name.stat().st_size == reply['bytes'] and done.returncode == 0,
-             f'{method} into a passed descriptor', [reply, done.stderr])
+        t.ok(len(data) == reply['bytes'] and done.returncode == 0, f'{method}: a recording',
+             [len(data), done.stderr])
+    _, reply = daemon.Recording(s.path, 10**9).finish()
+    t.same(reply['report']['window_ns'], 10**9, 'one that ends by itself')
     c.close()
     return {'StartRecording', 'StopRecording', 'DumpFlight'}
 
@@ -310,7 +305,7 @@ def serving(t, s, place):
     t.ok(report['observer']['bpf_runs'], "the programs' own cost is measured",
          [report['observer']])
     called = {'OpenWindow', 'CloseWindow'} | state(t, s) | streams(t, s)
-    called |= descriptors(t, s, place)
+    called |= recordings(t, s, place)
     t.same(called, methods(s), 'every method was called')
     who_may(t, s)
     metrics_service(t, s, place)

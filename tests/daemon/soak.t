@@ -33,13 +33,7 @@ def use(d):
         c.call(method)
     c.call('Mark', {'text': 'x' * 100})
     c.call('ReadWindow', {'window': w})
-    read, write = os.pipe()
-    rec = c.call('StartRecording', fds=[write])['window']
-    os.close(write)
-    with open(read, 'rb') as f:
-        c.ask('StopRecording', {'window': rec})
-        f.read()
-    c.take()
+    daemon.Recording(d.path).stop(c)
     c.call('OpenWindow')  # goes with the connection
     c.close()
 

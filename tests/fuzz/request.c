@@ -25,10 +25,7 @@ void __wrap_methods_call(struct client *c, struct request *r)
 	const char *error = NULL;
 	json_t *params = NULL;
 	const struct method *m = methods_find(r, &error, &params);
-	int fd = client_take_fd(c);
 
-	if (fd >= 0)
-		close(fd);
 	if (!m) {
 		client_error(c, error, params);
 	} else if (m->more == NO_MORE || !r->more) {

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tmigrd under test, and a Varlink client made of nothing but a socket."""
 
-import array
+import base64
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -51,17 +52,15 @@ class Client:
     def close(self):
         self.sock.close()
 
-    def send(self, data, fds=()):
-        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', fds))] if fds else []
-        sent = self.sock.sendmsg([data], rights)
-        self.sock.sendall(data[sent:])
+    def send(self, data):
+        self.sock.sendall(data)
 
-    def ask(self, method, params=None, fds=(), **flags):
+    def ask(self, method, params=None, **flags):
         method = method if '.' in method else OURS + method
         call = {'method': method, **flags}
         if params is not None:
             call['parameters'] = params
-        self.send(json.dumps(call).encode() + b'\0', fds)
+        self.send(json.dumps(call).encode() + b'\0')
 
     def reply(self):
         """The next reply as it came; Gone."""
@@ -83,16 +82,49 @@ class Client:
             raise Error(reply)
         return reply['parameters']
 
-    def call(self, method, params=None, fds=(), **flags):
-        self.ask(method, params, fds, **flags)
+    def call(self, method, params=None, **flags):
+        self.ask(method, params, **flags)
         return self.take()
 
-    def error(self, method, params=None, fds=(), **flags):
+    def data(self):
+        """The bytes of all replies up to the last, and that one's parameters."""
+        data = b''
+        while True:
+            reply = self.reply()
+            if 'error' in reply:
+                raise Error(reply)
+            data += base64.b64decode(reply['parameters'].get('data') or '')
+            if not reply.get('continues'):
+                return data, reply['parameters']
+
+    def error(self, method, params=None, **flags):
         """Name and parameters of the error that must come; (None, reply) else."""
         try:
-            return None, self.call(method, params, fds, **flags)
+            return None, self.call(method, params, **flags)
         except Error as e:
             return e.name, e.params
+
+
+class Recording:
+    """One under way, by a connection of its own."""
+
+    def __init__(self, path, duration_ns=None):
+        self.c = Client(path)
+        self.c.ask('StartRecording', duration_ns and {'duration_ns': duration_ns}, more=True)
+        first = self.c.take()
+        self.window, self.start_ns = first['window'], first['start_ns']
+
+    def finish(self):
+        """Until it ends: the recording, and the last reply."""
+        try:
+            return self.c.data()
+        finally:
+            self.c.close()
+
+    def stop(self, other):
+        """Ended by @other, a client."""
+        other.call('StopRecording', {'window': self.window})
+        return self.finish()
 
 
 class Daemon:
@@ -161,12 +193,6 @@ def programs():
     return ids
 
 
-def folder():
-    """A folder whose file system the daemon writes to (a container's own may be
-    another)."""
-    return tempfile.TemporaryDirectory(dir='/dev/shm' if os.path.isdir('/dev/shm') else None)
-
-
 def programs_of(pid):
     """Those that the process holds by a descriptor."""
     ids = set()
@@ -176,6 +202,12 @@ def programs_of(pid):
             if key in ('prog_id', 'link_id'):
                 ids.add((key.removesuffix('_id'), int(value)))
     return ids
+
+
+def switches(pid):
+    """Voluntary context switches: the times that it went to sleep."""
+    text = pathlib.Path(f'/proc/{pid}/status').read_text()
+    return int(re.search(r'^voluntary_ctxt_switches:\s*(\d+)', text, re.MULTILINE)[1])
 
 
 def check_sums(report):

@@ -387,6 +387,7 @@ static void comes_online(void **state)
 	struct tmigr_topology *topo, *late, *told = NULL;
 	struct sysfs_tree *m = *state;
 	struct tmigr_err err = {""};
+	char *online;
 
 	sysfs_tree_cpus(m, "0-4\n");
 	sysfs_tree_cpu_file(m, "online", "0-1,4\n");
@@ -408,6 +409,10 @@ static void comes_online(void **state)
 	sysfs_tree_capacity(m, 2, 800);
 	sysfs_tree_capacity(m, 0, 500);
 	sysfs_tree_state(m, 2, 0, "WFI", 1, 1, 0);
+	assert_int_equal(tmigr_topology_online(m->root, &online), 0);
+	assert_string_equal(online, "0-2,4");
+	free(online);
+	assert_int_equal(tmigr_topology_online("/nonexistent", &online), -ENOENT);
 	late = refresh(m, NULL, topo);
 	check_class(late, 0, "LITTLE", 442, "0-1");
 	check_class(late, 1, "mid", 800, "2");
