@@ -120,7 +120,7 @@ static int put_one_of(struct tmigr_html *h, size_t i)
 	answer = json_object_get(h->report, "answer");
 	snprintf(h->id, sizeof(h->id), "r%zu-", i + 1);
 	h->level = 4;
-	fputs("<details class=\"run\"><summary>", h->out);
+	fputs("<details class=\"one\"><summary>", h->out);
 	tmigr_html_text(h->out, set->labels[h->run->label].name);
 	fprintf(h->out, ", run %lu: ", h->run->run);
 	tmigr_html_text(h->out, tmigr_rep_str(answer, "text"));

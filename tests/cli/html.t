@@ -113,10 +113,14 @@ cp demo/events.tmr "$TMP/lab/run-1/"
 python3 - "$TMP/lab/run-2" <<'EOF'
 import json, sys
 report = json.load(open(sys.argv[1] + "/report.json"))
-w, half = report["window_ns"], report["window_ns"] // 2
-open(sys.argv[1] + "/migrator-segments.csv", "w").write(
-    "root,regime,cpu,class,start_ns,end_ns\n"
-    f'GRP0:0,held,0,"LITTLE, ""so called""",0,{half}\nGRP0:0,duty,,,{half},{w}\n')
+root, at = report["roots"][0], 0
+parts = [(f'held,{h["cpu"]},"LITTLE, ""so called"""', h["held_ns"]) for h in root["holders"]]
+parts += [("duty,,", root["duty_ns"]), ("free,,", root["free_ns"])]
+with open(sys.argv[1] + "/migrator-segments.csv", "w") as out:
+    out.write("root,regime,cpu,class,start_ns,end_ns\n")
+    for what, ns in parts:
+        out.write(f"{root['group']},{what},{at},{at + ns}\n")
+        at += ns
 EOF
 page "$TMP/lab"
 file_has "a recording gives lanes of CPUs" "$TMP/page.html" "id=\"r1-overview\""
@@ -126,7 +130,7 @@ file_has "neither: it says so" "$TMP/page.html" "neither events.tmr nor migrator
 check "sound" python3 "$checker" "$TMP/page.html" "$TMP"/lab/run-?/report.json
 echo 'GRP0:0,held,99,x,0,5' >>"$TMP/lab/run-2/migrator-segments.csv"
 page "$TMP/lab"
-file_has "a bad segment is told of" "$TMP/page.html" "line 4 is no segment of this run"
+file_has "a bad segment is told of" "$TMP/page.html" "line 12 is no segment of this run"
 
 # ---- what can go wrong ----
 rm "$TMP/lab/run-3/report.json"
