@@ -34,7 +34,7 @@ static const char help[] =
 	"  --drain TIME         empty the kernel's buffers so often, 1s or slower (1s)\n"
 	"  --max-clients N      connections at a time (1024)\n"
 	"  --window-mem SIZE    for windows that clients have open (128M); one takes some\n"
-	"                       16K a CPU\n"
+	"                       10K a CPU\n"
 	"  --housekeeping CPU   run there (the CPU where it matters least)\n"
 	"  --class NAME=CPULIST CPUs of a capacity class; repeatable\n"
 	"  --foreground         stay in the foreground; messages go to stderr with the\n"
