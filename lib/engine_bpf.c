@@ -231,7 +231,7 @@ static int add_at_edge(const struct tmigr_engine *engine, struct tmigr_rec_vec *
 	return ret;
 }
 
-int tmigr_bpf_seed(struct tmigr_engine *engine, struct tmigr_rec_vec *vec)
+int tmigr_bpf_seed(const struct tmigr_engine *engine, struct tmigr_rec_vec *vec)
 {
 	int ret;
 

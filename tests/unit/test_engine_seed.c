@@ -44,8 +44,12 @@ static int setup(void **state)
 	memset(f->quiet, TMIGR_SLOT_UNKNOWN, sizeof(f->quiet));
 	f->edge = (struct tmigr_edge){.refs = 1, .t_ns = START, .cpus = f->cpus};
 	f->engine = (struct tmigr_engine){
-		
-		.topo = f->topo, .live = &f->live, .edge = &f->edge, .collect_ns = HAVE, .have_ns = HAVE};
+
+		.topo = f->topo,
+		.live = &f->live,
+		.edge = &f->edge,
+		.collect_ns = HAVE,
+		.have_ns = HAVE};
 	for (int i = 0; i < CPUS; i++) {
 		f->cpus[i].totals.slot = TMIGR_SLOT_UNKNOWN;
 		f->cpus[i].totals.woke_slot = TMIGR_SLOT_UNKNOWN;
