@@ -248,6 +248,9 @@ static int fill(const struct tmigr_decoder *d, const struct decode_layout *l,
 			return -EINVAL;
 	}
 	e->type = l->type;
+	if ((e->type == TMIGR_TRACED_GROUP_ACTIVE || e->type == TMIGR_TRACED_GROUP_INACTIVE) &&
+	    !e->group)
+		return -EINVAL;
 	if (l->type != TMIGR_TRACED_HOTPLUG_ONLINE && l->type != TMIGR_TRACED_HOTPLUG_OFFLINE)
 		return 1;
 	if (is_step(d, e, target)) {

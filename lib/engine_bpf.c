@@ -320,7 +320,7 @@ static __u64 lost(const struct tmigr_engine *engine)
 	return engine->live->lost;
 }
 
-static const struct tmigr_source_ops ops = {
+const struct tmigr_source_ops tmigr_bpf_source = {
 	.name = "bpf",
 	.start = start,
 	.stop = stop,
@@ -343,7 +343,7 @@ int tmigr_bpf_open(struct tmigr_engine *engine, const struct tmigr_live_opts *op
 {
 	int ret;
 
-	engine->source = &ops;
+	engine->source = &tmigr_bpf_source;
 	ret = tmigr_live_open(opts, engine->topo, &engine->live, err);
 	if (ret)
 		return ret;

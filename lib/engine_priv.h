@@ -122,6 +122,7 @@ int tmigr_source_open(struct tmigr_engine *engine, const struct tmigr_live_opts 
 		      struct tmigr_err *err);
 
 /* ---- engine_bpf.c, engine_bpf_totals.c, engine_moment.c ---- */
+extern const struct tmigr_source_ops tmigr_bpf_source;
 int tmigr_bpf_open(struct tmigr_engine *engine, const struct tmigr_live_opts *opts,
 		   struct tmigr_err *err);
 int tmigr_bpf_seed(const struct tmigr_engine *engine, struct tmigr_rec_vec *vec);
