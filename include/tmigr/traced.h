@@ -36,7 +36,7 @@
  *   HANDLE_REMOTE   group, level
  *   HANDLE_REMOTE_CPU   subject = cpu [value = wakeup, group = parent]
  *   CPU_AVAILABLE, CPU_UNAVAILABLE      subject = cpu [group = parent]; also
- *                   tmigr_cpu_online, tmigr_cpu_offline
+ *                   tmigr_cpu_online, tmigr_cpu_offline: TMIGR_HAS_HOTPLUG
  *   UPDATE_EVENTS   group, level [child group = parent below]: not needed, only
  *                   tells links
  *   GROUP_SET       group, level [node]
@@ -47,7 +47,8 @@
  *   HOTPLUG_ONLINE, HOTPLUG_OFFLINE     subject = cpu: cpuhp_enter of the step
  *                   that brings it up, cpuhp_exit of the one that took it down
  *   LOST            value = how many events of `cpu` are missing here, at least 1
- *                   when nobody counted: between its event before and t_ns
+ *                   when nobody counted: between its event before and t_ns.  cpu
+ *                   TMIGR_TRACED_NO_CPU: nobody knows of which
  *   OTHER           an event of no use: only tells that `cpu` got that far
  */
 enum tmigr_traced_type {
@@ -75,6 +76,7 @@ enum tmigr_traced_type {
 };
 
 #define TMIGR_TRACED_IDLE_EXIT 0xffffffffULL
+#define TMIGR_TRACED_NO_CPU    0xffffffffU
 
 /* has: which of the fields that may be missing are there */
 #define TMIGR_HAS_GROUP	       0x01 /* `group` of the CPU_*, HANDLE_REMOTE_CPU types */
@@ -82,6 +84,7 @@ enum tmigr_traced_type {
 #define TMIGR_HAS_NODE	       0x04
 #define TMIGR_HAS_CAPACITY     0x08
 #define TMIGR_HAS_NUM_CHILDREN 0x10
+#define TMIGR_HAS_HOTPLUG      0x20 /* the event is of CPU hotplug, by its name */
 
 struct tmigr_traced {
 	__u64 t_ns;
