@@ -121,3 +121,13 @@ const char *tmigr_engine_source(const struct tmigr_engine *engine, const char **
 		*ret_why = engine->why;
 	return engine->source->name;
 }
+
+int tmigr_engine_put_source(const struct tmigr_engine *engine, json_t *info)
+{
+	const char *why, *name = tmigr_engine_source(engine, &why);
+
+	if (json_object_set_new(info, "source", json_string(name)) ||
+	    (why && json_object_set_new(info, "source_why", json_string(why))))
+		return -ENOMEM;
+	return 0;
+}

@@ -26,7 +26,7 @@ static const char magic[] = "\x17\x08\x44tracing";
 struct dat {
 	struct tmigr_traced_source src;
 	char *path;
-	char format[32];
+	char format[40];
 	pid_t child;
 	int in;
 	struct tmigr_traced evs[DAT_BATCH]; /* of the last message */

@@ -203,7 +203,7 @@ static bool furthest_behind(const struct child *c, unsigned int *ret)
 
 static void read_buffer(struct child *c, struct tracecmd_input *in)
 {
-	unsigned int cpu, pieces = 0;
+	unsigned int cpu = 0, pieces = 0;
 
 	memset(c->cpus, 0, c->n_cpus * sizeof(*c->cpus));
 	while (furthest_behind(c, &cpu)) {
