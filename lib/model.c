@@ -289,8 +289,8 @@ static void any_record(struct tmigr_model *m, size_t idx)
 		lost_record(m, &rec);
 		break;
 	case TMIGR_REC_CLEAN:
-		if (m->now_ns > m->clean_ns)
-			m->clean_ns = m->now_ns;
+		if (rec.t_ns > m->clean_ns)
+			m->clean_ns = rec.t_ns;
 		tmigr_root_clean(m);
 		break;
 	default:

@@ -25,6 +25,7 @@ static int verb_help(int argc, char **argv);
 static const struct verb verbs[] = {
 	{"run", "trace while a command runs (or for some seconds) and report", verb_run},
 	{"report", "print the report of a run directory or recording again", verb_report},
+	{"import", "make a run directory from a trace that another tool made", verb_import},
 	{"tree", "show the timer-migration hierarchy as it is now", verb_tree},
 	{"top", "show CPUs, migrators and idle states live", verb_top},
 	{"status", "show how the daemon is", verb_status},
@@ -223,7 +224,7 @@ int main(int argc, char **argv)
 
 	occupy_std_fds();
 	if (argc < 2) {
-		tool_usage(NULL, "no verb given: run, report, tree, top, status, mark, dump, "
+		tool_usage(NULL, "no verb given: run, report, import, tree, top, status, mark, dump, "
 				 "metrics, doctor or help");
 		return TMIGR_EXIT_USAGE;
 	}

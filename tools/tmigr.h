@@ -25,6 +25,7 @@ struct verb {
 
 int verb_run(int argc, char **argv);
 int verb_report(int argc, char **argv);
+int verb_import(int argc, char **argv);
 int verb_tree(int argc, char **argv);
 int verb_top(int argc, char **argv);
 int verb_metrics(int argc, char **argv);

@@ -56,7 +56,8 @@
  *                  flags TMIGR_RF_NO_SEQ: the groups' seq is no kernel's, so
  *                  that updates since then don't tell that none is missing
  *   CLEAN          the source vouches that no record with a time before t_ns is
- *                  missing from the stream, other than those told of by LOST
+ *                  missing from the stream, other than those told of by LOST; may
+ *                  come late, with a t_ns behind the watermark
  */
 enum tmigr_rec_type {
 	TMIGR_REC_IDLE_ENTER = 1,

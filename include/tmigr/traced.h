@@ -77,6 +77,7 @@ enum tmigr_traced_type {
 
 #define TMIGR_TRACED_IDLE_EXIT 0xffffffffULL
 #define TMIGR_TRACED_NO_CPU    0xffffffffU
+#define TMIGR_TRACED_CPU_MAX   65535 /* as TMIGR_CPU_MAX */
 
 /* has: which of the fields that may be missing are there */
 #define TMIGR_HAS_GROUP	       0x01 /* `group` of the CPU_*, HANDLE_REMOTE_CPU types */
@@ -113,6 +114,8 @@ struct tmigr_traced {
  * kernel's.
  */
 enum tmigr_traced_type tmigr_traced_type(const char *name, size_t size);
+/* Is an event of that name CPU hotplug's own (TMIGR_HAS_HOTPLUG)? */
+bool tmigr_traced_is_hotplug(const char *name, size_t size);
 
 /* ---- the sequencer ---- */
 
@@ -138,8 +141,6 @@ struct tmigr_sequencer_cfg {
 	 */
 	size_t prologue_events;
 	__u64 prologue_ns;
-	/* Stamps are whole multiples of it: 1, or 1000 for microseconds. */
-	__u32 resolution_ns;
 };
 
 /*
@@ -200,8 +201,10 @@ struct tmigr_traced_source {
 	__u64 skipped; /* events of no use */
 };
 
-/* "-": standard input.  -EINVAL with the message: not such a file. */
-int tmigr_text_open(const char *path, struct tmigr_traced_source **ret, struct tmigr_err *err);
+/* -EINVAL with the message: not such a file.  Text: from an open file (the caller's),
+ * of which @n bytes, @head, were read; @name is for messages. */
+int tmigr_text_open_fd(const char *name, int fd, const void *head, size_t n,
+		       struct tmigr_traced_source **ret, struct tmigr_err *err);
 int tmigr_dat_open(const char *path, struct tmigr_traced_source **ret, struct tmigr_err *err);
 
 #endif
