@@ -237,6 +237,7 @@ static int fill(const struct tmigr_decoder *d, const struct decode_layout *l,
 {
 	__u64 target = 0;
 
+	e->has = l->has;
 	e->pid = (__s32)load(data + l->pid_offset, l->pid_size, d->swap);
 	for (int i = 0; i < l->n; i++) {
 		const struct decode_field *f = &l->fields[i];

@@ -213,6 +213,7 @@ int decode_layout(struct tep_handle *tep, size_t k, struct decode_layout *ret, i
 {
 	struct tep_event *event = tep_find_event_by_name(tep, events[k].system, events[k].name);
 	struct decode_layout l = {.type = (__u8)events[k].type};
+	bool hotplug = tmigr_traced_is_hotplug(events[k].name, strlen(events[k].name));
 	struct tmigr_err reason = {""};
 	int r;
 
@@ -226,6 +227,7 @@ int decode_layout(struct tep_handle *tep, size_t k, struct decode_layout *ret, i
 	if (r)
 		return tmigr_fail(why, r, "the format of %s makes no sense: %s", events[k].name,
 				  reason.text);
+	l.has = hotplug ? TMIGR_HAS_HOTPLUG : 0;
 	*ret = l;
 	*ret_id = event->id;
 	return 1;

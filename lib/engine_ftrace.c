@@ -324,8 +324,7 @@ int tmigr_ftrace_open(struct tmigr_engine *engine, const struct tmigr_live_opts 
 		      struct tmigr_err *err)
 {
 	struct tmigr_ftrace *f = calloc(1, sizeof(*f));
-	const struct tmigr_sequencer_cfg cfg = {
-		.records = on_records, .arg = f, .resolution_ns = 1};
+	const struct tmigr_sequencer_cfg cfg = {.records = on_records, .arg = f};
 	const char *dir;
 	int ret;
 

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -238,38 +237,28 @@ static struct dat *dat_new(const char *path)
 	return NULL;
 }
 
-int tmigr_dat_open(const char *path, struct tmigr_traced_source **ret, struct tmigr_err *err)
+int tmigr_dat_open_fd(const char *name, int fd, struct tmigr_traced_source **ret,
+		      struct tmigr_err *err)
 {
-	bool in = strcmp(path, "-") == 0;
-	const char *name = in ? "standard input" : path;
-	int fd = in ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	char version[16];
-	struct stat st;
 	struct dat *d;
 	int r;
 
-	if (fd < 0)
-		return tmigr_fail(err, -errno, "%s: %s", name, strerror(errno));
-	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
-		r = tmigr_fail(err, -EISDIR, "%s: is a folder", name);
-	else if (lseek(fd, 0, SEEK_SET) < 0)
-		r = tmigr_fail(err, -ESPIPE,
-			       "%s: a trace.dat cannot be read from a pipe: it is "
-			       "not read in order",
-			       name);
-	else
-		r = check_head(fd, name, version, err);
-	d = r ? NULL : dat_new(name);
-	if (!r && !d)
-		r = tmigr_fail(err, -ENOMEM, "%s: no memory", name);
-	if (d) {
-		snprintf(d->format, sizeof(d->format), "trace.dat version %s", version);
-		r = start_child(d, fd, err);
-	}
-	close(fd);
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return tmigr_fail(err, -ESPIPE,
+				  "%s: a trace.dat cannot be read from a pipe: it is not read in "
+				  "order",
+				  name);
+	r = check_head(fd, name, version, err);
+	if (r)
+		return r;
+	d = dat_new(name);
+	if (!d)
+		return tmigr_fail(err, -ENOMEM, "%s: no memory", name);
+	snprintf(d->format, sizeof(d->format), "trace.dat version %s", version);
+	r = start_child(d, fd, err);
 	if (r) {
-		if (d)
-			dat_close(&d->src);
+		dat_close(&d->src);
 		return r;
 	}
 	*ret = &d->src;

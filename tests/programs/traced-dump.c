@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * traced-dump FILE: the events of a trace.dat as the library gives them, a line each,
+ * traced-dump FILE: the events of a trace.dat or text as the library gives them, a line each,
  * for comparison with another reading; at the end what it says of the file.
  * Exit status 1 with the message on standard error where it cannot be read.
  */
@@ -27,10 +27,11 @@ int main(int argc, char **argv)
 	struct tmigr_traced evs[1000];
 	__u64 watermark = 0, told = 0;
 	ssize_t n;
+	int fd;
 
 	if (argc != 2)
 		return 2;
-	if (tmigr_dat_open(argv[1], &src, &err)) {
+	if (tmigr_traced_open(argv[1], &src, &fd, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}

@@ -192,6 +192,7 @@ static unsigned int check_format(const char *path, const char *system)
 	assert_int_equal(tmigr_decode(d, rec, size_of(&f), 77, 1, &e), 1);
 	assert_int_equal(e.type, tmigr_traced_type(f.name, strlen(f.name)));
 	assert_int_not_equal(e.type, TMIGR_TRACED_OTHER);
+	assert_int_equal(!!(e.has & TMIGR_HAS_HOTPLUG), strstr(f.name, "line") != NULL);
 	check_event(&f, &e);
 	/* One byte short, to none at all. */
 	for (unsigned int size = 0; size < size_of(&f); size++) {
