@@ -27,6 +27,7 @@ enum kept {
 	KEPT_SNAP_IDLE,
 	KEPT_DUTY,
 	KEPT_LOST,
+	KEPT_UPDATE, /* it made a group inactive: its duty is due then */
 	KEPT_KINDS
 };
 
@@ -108,6 +109,13 @@ static void keep(struct tmigr_keeper *k, struct kept_rec *at, const struct tmigr
 	at->rec = *rec;
 }
 
+/* A place that is told once more was known before. */
+static bool told(const struct kept_rec *at, const struct tmigr_rec *rec)
+{
+	return at->at && at->rec.a == rec->a && at->rec.b == rec->b && at->rec.mask == rec->mask &&
+	       at->rec.level == rec->level && at->rec.cpu == rec->cpu;
+}
+
 /* Of a group's words the last by its own count, whatever order they came in. */
 static bool is_older(const struct kept_rec *word, const struct tmigr_rec *rec)
 {
@@ -128,10 +136,12 @@ static int keep_group(struct tmigr_keeper *k, const struct tmigr_rec *rec)
 		g->group = rec->a;
 		k->n_groups++;
 	}
-	if (rec->type == TMIGR_REC_NODE_GROUP)
-		keep(k, &g->node, rec);
-	else if (!is_older(&g->word, rec))
+	if (rec->type == TMIGR_REC_NODE_GROUP) {
+		if (!told(&g->node, rec))
+			keep(k, &g->node, rec);
+	} else if (!is_older(&g->word, rec)) {
 		keep(k, &g->word, rec);
+	}
 	return 0;
 }
 
@@ -143,6 +153,8 @@ static void keep_cpu(struct tmigr_keeper *k, __u64 cpu, enum kept kind, const st
 		return;
 	if (kind == KEPT_NODE && !k->cpus[i][kind].at)
 		k->places++;
+	if (kind == KEPT_NODE && told(&k->cpus[i][kind], rec))
+		return;
 	keep(k, &k->cpus[i][kind], rec);
 }
 
@@ -170,8 +182,10 @@ static int keep_rec(struct tmigr_keeper *k, const struct tmigr_rec *rec)
 
 	k->n++;
 	switch (rec->type) {
-	case TMIGR_REC_GROUP_ACTIVE:
 	case TMIGR_REC_GROUP_INACTIVE:
+		keep_cpu(k, rec->cpu, KEPT_UPDATE, rec);
+		return keep_group(k, rec);
+	case TMIGR_REC_GROUP_ACTIVE:
 	case TMIGR_REC_SNAP_GROUP:
 	case TMIGR_REC_NODE_GROUP:
 		return keep_group(k, rec);
