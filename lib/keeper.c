@@ -16,8 +16,9 @@ enum kept {
 	KEPT_ACTIVE,
 	KEPT_IDLE,
 	KEPT_NEW_TIMER_IDLE,
-	KEPT_RAN_REMOTE, /* it was the executor */
-	KEPT_BY_REMOTE,	 /* it was the target */
+	KEPT_RAN_REMOTE,  /* it was the executor */
+	KEPT_WOKE_REMOTE, /* likewise, out of the idle task */
+	KEPT_BY_REMOTE,	  /* it was the target */
 	KEPT_AVAILABLE,
 	KEPT_UNAVAILABLE,
 	KEPT_ONLINE,
@@ -190,7 +191,8 @@ static int keep_rec(struct tmigr_keeper *k, const struct tmigr_rec *rec)
 	case TMIGR_REC_NODE_GROUP:
 		return keep_group(k, rec);
 	case TMIGR_REC_HANDLE_REMOTE_CPU:
-		keep_cpu(k, rec->cpu, KEPT_RAN_REMOTE, rec);
+		keep_cpu(k, rec->cpu,
+			 rec->flags & TMIGR_RF_IDLE_TASK ? KEPT_WOKE_REMOTE : KEPT_RAN_REMOTE, rec);
 		keep_cpu(k, rec->b, KEPT_BY_REMOTE, rec);
 		return 0;
 	case TMIGR_REC_CLEAN:
