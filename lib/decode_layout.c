@@ -174,6 +174,8 @@ static int add_fields(struct tep_event *event, const struct known_event *known,
 			f = tep_find_field(event, w->other);
 		if (!f && w->optional)
 			continue;
+		if (f && w->optional && w->dest == DECODE_GROUP)
+			l->may = TMIGR_HAS_GROUP;
 		if (!f)
 			return tmigr_fail(why, -EINVAL, "it has no field %s", w->name);
 		ret = add_field(l, w, f, why);
