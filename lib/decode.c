@@ -249,7 +249,7 @@ static int fill(const struct tmigr_decoder *d, const struct decode_layout *l,
 			return -EINVAL;
 	}
 	e->type = l->type;
-	e->has &= ~(TMIGR_HAS_GROUP & ~l->may);
+	e->has &= (__u8) ~((TMIGR_HAS_GROUP | TMIGR_HAS_PARENT) & ~l->may);
 	if ((e->type == TMIGR_TRACED_GROUP_ACTIVE || e->type == TMIGR_TRACED_GROUP_INACTIVE) &&
 	    !e->group)
 		return -EINVAL;

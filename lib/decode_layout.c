@@ -175,7 +175,9 @@ static int add_fields(struct tep_event *event, const struct known_event *known,
 		if (!f && w->optional)
 			continue;
 		if (f && w->optional && w->dest == DECODE_GROUP)
-			l->may = TMIGR_HAS_GROUP;
+			l->may |= TMIGR_HAS_GROUP;
+		if (f && w->optional && w->dest == DECODE_PARENT)
+			l->may |= TMIGR_HAS_PARENT;
 		if (!f)
 			return tmigr_fail(why, -EINVAL, "it has no field %s", w->name);
 		ret = add_field(l, w, f, why);

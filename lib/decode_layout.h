@@ -33,7 +33,7 @@ struct decode_field {
 struct decode_layout {
 	__u8 type; /* enum tmigr_traced_type */
 	__u8 has;  /* TMIGR_HAS_* by its name alone */
-	__u8 may;  /* ... that its fields give: TMIGR_HAS_GROUP where that may be missing */
+	__u8 may;  /* ... that its fields give: of GROUP and PARENT those that may be missing */
 	__u8 n;
 	__u8 pid_size;
 	__u16 pid_offset;
