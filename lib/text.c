@@ -157,12 +157,31 @@ static void tell_lost(struct text *t, __u64 cpu, __u64 n)
 		c->lost += (__u32)(n < 0xffffffffu - c->lost ? n : 0xffffffffu - c->lost);
 }
 
+/* "# hostname : board": the text behind a key of perf's header. */
+static void header_text(struct text_line line, const char *key, char *ret, size_t size)
+{
+	size_t n = strlen(key);
+
+	if ((size_t)(line.end - line.at) <= n || memcmp(line.at, key, n) != 0)
+		return;
+	snprintf(ret, size, "%.*s", (int)(line.end - line.at - (long)n), line.at + n);
+}
+
+/* How many CPUs there were, and whose; as trace, trace-cmd and perf say it. */
 static void comment(struct text *t, struct text_line line)
 {
-	__u64 n = text_number_after(line, line.at[0] == '#' ? "#P:" : "cpus=");
+	static const char *const keys[] = {"#P:", "cpus=", "# nrcpus avail :"};
+	struct tmigr_traced_source *src = &t->src;
 
-	if (n && n <= TMIGR_TRACED_CPU_MAX && !t->src.n_cpus)
-		t->src.n_cpus = (unsigned int)n;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !src->n_cpus; i++) {
+		__u64 n = text_number_after(line, keys[i]);
+
+		if (n <= TMIGR_TRACED_CPU_MAX)
+			src->n_cpus = (unsigned int)n;
+	}
+	header_text(line, "# hostname : ", src->host, sizeof(src->host));
+	header_text(line, "# os release : ", src->kernel, sizeof(src->kernel));
+	header_text(line, "# arch : ", src->machine, sizeof(src->machine));
 }
 
 /*

@@ -157,6 +157,7 @@ def forms(cap, ls, snapshot):
         'nanoseconds': textform.ftrace(ls, digits=9),
         'trace-cmd report': textform.trace_cmd(ls),
         'trace-cmd report -t': textform.trace_cmd(ls, digits=9),
+        'trace-cmd report -l': textform.latency(ls),
         'perf script': textform.perf(ls),
         'perf script --ns': textform.perf(ls, digits=9),
         'perf script with thread numbers': textform.perf(ls, tids=True),

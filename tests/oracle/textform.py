@@ -37,6 +37,13 @@ def ftrace(ls, digits=6, flags=True, tgid=False):
                + f'{stamp(x.t, digits):>13}: {x.name}: {x.rest}')
 
 
+def latency(ls):
+    """`trace-cmd report -l`"""
+    for x in ls:
+        yield (f'{x.comm[:8]:>8}-{x.pid:<5d} {x.cpu:3d}{x.flags} '
+               f'{stamp(x.t, 6):>12}: {x.name + ":":<21} {x.rest}')
+
+
 def trace_cmd(ls, digits=6):
     """`trace-cmd report`: raw pointers in its own way, names padded."""
     yield 'cpus=8'
