@@ -59,6 +59,10 @@ endif
 # This tree's own repository: not one around it, and whoever owns it.
 VERSION := $(shell git --git-dir=.git --work-tree=. describe --tags --always --dirty 2>/dev/null || echo 0.1)
 
+# Only trace.dat files need it; TRACECMD=0 builds without.
+TRACECMD ?= $(shell $(PKG_CONFIG) --exists libtracecmd 2>/dev/null && echo 1)
+TRACECMD_LIBS = $(if $(filter 1,$(TRACECMD)),$(shell $(PKG_CONFIG) --libs libtracecmd) $(if $(filter 1,$(STATIC)),-lzstd -lz))
+
 CFLAGS ?= -O2 -g
 LDFLAGS += -Wl,--as-needed
 WARN := -Wall -Wextra -Wshadow -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
@@ -67,15 +71,16 @@ NCURSES ?= $(shell $(PKG_CONFIG) --exists ncursesw 2>/dev/null && echo 1)
 CURSES_LIBS = $(if $(filter 1,$(NCURSES)),$(shell $(PKG_CONFIG) $(if $(filter 1,$(STATIC)),--static) --libs ncursesw))
 
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -I$(B) $(if $(filter 1,$(NCURSES)),-DTMIGR_CURSES) \
+	$(if $(filter 1,$(TRACECMD)),-DTMIGR_TRACECMD $(shell $(PKG_CONFIG) --cflags libtracecmd)) \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null) -MMD -MP $(CFLAGS)
-LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
+LIBS = $(TRACECMD_LIBS) $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 ifeq ($(SANITIZE),1)
 ALL_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=address,undefined
 endif
 ifeq ($(STATIC),1)
 # Once more at the end: lib/libelf_static.c.
-LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) $(B)/libtmigr.a
+LIBS = $(TRACECMD_LIBS) $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) $(B)/libtmigr.a
 LDFLAGS += -static -s
 endif
 

@@ -37,6 +37,7 @@ struct tmigrd_opts {
 	size_t flight_bytes;
 	unsigned int max_clients;
 	int housekeeping; /* -1: chosen */
+	enum tmigr_source source;
 	bool foreground;
 	const char **classes;
 	size_t n_classes;

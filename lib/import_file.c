@@ -68,17 +68,21 @@ static int import_recording(struct import_head *h, const struct tmigr_import_opt
 	return tmigr_replay_fd(h->path, h->fd, h->bytes, h->n, ret_report, &replay, err);
 }
 
+static int open_traced(const struct import_head *h, struct tmigr_traced_source **ret,
+		       struct tmigr_err *err)
+{
+	if (begins_with(h, "\x17\x08\x44tracing", 10))
+		return tmigr_dat_open_fd(h->path, h->fd, ret, err);
+	return tmigr_text_open_fd(h->path, h->fd, h->bytes, h->n, ret, err);
+}
+
 static int import_traced(struct import_head *h, const struct tmigr_import_opts *opts,
 			 json_t **ret_report, struct tmigr_topology **ret_topo,
 			 struct tmigr_err *err)
 {
 	struct import im = {.path = h->path, .opts = opts, .err = err};
-	int r;
+	int r = open_traced(h, &im.src, err);
 
-	if (begins_with(h, "\x17\x08\x44tracing", 10))
-		r = tmigr_fail(err, -EINVAL, "%s: trace.dat: not built in", h->path);
-	else
-		r = tmigr_text_open_fd(h->path, h->fd, h->bytes, h->n, &im.src, err);
 	if (r < 0)
 		return r;
 	r = import_events(&im, ret_report);
@@ -91,6 +95,36 @@ static int import_traced(struct import_head *h, const struct tmigr_import_opts *
 	return r;
 }
 
+/* Opens a file that can be told to be something. */
+static int open_known(const char *path, struct import_head *h, struct tmigr_err *err)
+{
+	int r = open_file(path, h, err);
+
+	if (r == 0 && !h->n)
+		r = tmigr_fail(err, -EINVAL, "%s: empty", h->path);
+	for (size_t i = 0; r == 0 && i < sizeof(foreign) / sizeof(foreign[0]); i++)
+		if (begins_with(h, foreign[i].magic, foreign[i].n))
+			r = tmigr_fail(err, -EINVAL, "%s: %s", h->path, foreign[i].what);
+	return r;
+}
+
+int tmigr_traced_open(const char *path, struct tmigr_traced_source **ret, int *ret_fd,
+		      struct tmigr_err *err)
+{
+	struct import_head h;
+	int r = open_known(path, &h, err);
+
+	if (r == 0 && begins_with(&h, TMIGR_FILE_MAGIC, 8))
+		r = tmigr_fail(err, -EINVAL, "%s: a recording: it has no boot trace", h.path);
+	if (r == 0)
+		r = open_traced(&h, ret, err);
+	if (r == 0)
+		*ret_fd = h.own ? h.fd : -1;
+	else if (h.own && h.fd >= 0)
+		close(h.fd);
+	return r;
+}
+
 int tmigr_import(const char *path, const struct tmigr_import_opts *opts, json_t **ret_report,
 		 struct tmigr_topology **ret_topo, struct tmigr_err *err)
 {
@@ -100,12 +134,7 @@ int tmigr_import(const char *path, const struct tmigr_import_opts *opts, json_t 
 
 	err = err ? err : &mine;
 	err->text[0] = '\0';
-	r = open_file(path, &h, err);
-	if (r == 0 && !h.n)
-		r = tmigr_fail(err, -EINVAL, "%s: empty", h.path);
-	for (size_t i = 0; r == 0 && i < sizeof(foreign) / sizeof(foreign[0]); i++)
-		if (begins_with(&h, foreign[i].magic, foreign[i].n))
-			r = tmigr_fail(err, -EINVAL, "%s: %s", h.path, foreign[i].what);
+	r = open_known(path, &h, err);
 	if (r == 0 && begins_with(&h, TMIGR_FILE_MAGIC, 8))
 		r = import_recording(&h, opts, ret_report, err);
 	else if (r == 0)

@@ -193,6 +193,7 @@ static void put_notes(const json_t *report, FILE *out)
 	const json_t *partial = json_object_get(report, "partial");
 	const json_t *sysctl = json_object_get(report, "timer_migration");
 	const char *unlearnt = tmigr_rep_str(json_object_get(report, "hierarchy"), "unlearnt");
+	const char *why = tmigr_rep_str(report, "source_why");
 	char *guessed = guessed_cpus(report);
 	const json_t *text;
 	size_t i;
@@ -204,7 +205,13 @@ static void put_notes(const json_t *report, FILE *out)
 		put_note(out, "the run was interrupted.");
 	json_array_foreach (json_object_get(import_of(report), "notes"), i, text)
 		put_note(out, "%s", json_is_string(text) ? json_string_value(text) : "?");
-	if (!import_of(report) && !strcmp(tmigr_rep_str(report, "residency_source"), "timeline"))
+	if (!strcmp(tmigr_rep_str(report, "source"), "ftrace"))
+		put_note(out,
+			 "measured by ftrace%s%s%s: what a CPU was in before its first event is "
+			 "unknown, and residency is computed from the events.",
+			 *why ? " (" : "", why, *why ? ")" : "");
+	else if (!import_of(report) &&
+		 !strcmp(tmigr_rep_str(report, "residency_source"), "timeline"))
 		put_note(out, "residency is computed from the recorded events, not from the exact "
 			      "counters of the live run.");
 	if (json_is_integer(sysctl) && json_integer_value(sysctl) == 0)
@@ -289,6 +296,10 @@ static void put_bpf_cost(const json_t *report, const json_t *obs, FILE *mem)
 	__u64 window = tmigr_rep_u64(report, "window_ns");
 	char buf[TMIGR_FMT_MAX];
 
+	if (!strcmp(tmigr_rep_str(report, "source"), "ftrace")) {
+		fputs("time of the kernel's own tracing not measured; ", mem);
+		return;
+	}
 	if (!json_is_integer(json_object_get(obs, "bpf_ns"))) {
 		fputs("time of the BPF programs not measured; ", mem);
 		return;

@@ -32,8 +32,8 @@ static const char help[] =
 	"      --housekeeping CPU   where the tool itself runs (else where it matters least)\n"
 	"      --kick               wake every CPU once before the window, so that all are known\n"
 	"      --no-stats           do not measure what the tracing itself "
-	"costs\n" DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
-	"                           (as --housekeeping, --kick and --no-stats do)\n"
+	"costs\n" SOURCE_HELP DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
+	"                           (as --housekeeping, --kick, --no-stats and --source do)\n"
 	"      --json               print the report as JSON; the command's standard output goes\n"
 	"                           to standard error then\n"
 	"      --progress, --no-progress\n"
@@ -65,6 +65,7 @@ enum {
 	OPT_PROGRESS,
 	OPT_NO_PROGRESS,
 	OPT_RING_BYTES,
+	OPT_SOURCE,
 };
 
 static const struct option options[] = {
@@ -80,6 +81,7 @@ static const struct option options[] = {
 	{"progress", no_argument, NULL, OPT_PROGRESS},
 	{"no-progress", no_argument, NULL, OPT_NO_PROGRESS},
 	{"ring-bytes", required_argument, NULL, OPT_RING_BYTES}, /* for tests */
+	{"source", required_argument, NULL, OPT_SOURCE},
 	DAEMON_SOCKET_OPTION,
 	DAEMON_NEVER_OPTION,
 	{"help", no_argument, NULL, 'h'},
@@ -107,6 +109,11 @@ static int parse_value(struct run_opts *o, int c)
 	case OPT_CLASS:
 		if (arg_list_add(&o->classes, optarg))
 			return tool_error("run", "out of memory");
+		return 0;
+	case OPT_SOURCE:
+		if (arg_source(optarg, &o->source))
+			return tool_usage("run", "--source: '%s' is none of bpf, ftrace, auto",
+					  optarg);
 		return 0;
 	case OPT_HOUSEKEEPING:
 		if (arg_number(optarg, 0, TMIGR_CPU_MAX, &n))

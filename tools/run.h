@@ -34,8 +34,9 @@ struct run_opts {
 	__u64 duration_ns; /* -d; 0: no limit */
 	const char *dir;   /* -o; NULL: none */
 	bool record, force, kick, json, no_stats;
-	int progress;	   /* 1 forced, 0 never, -1 where it disturbs nothing */
-	int housekeeping;  /* CPU, -1: chosen */
+	int progress;	  /* 1 forced, 0 never, -1 where it disturbs nothing */
+	int housekeeping; /* CPU, -1: chosen */
+	enum tmigr_source source;
 	size_t ring_bytes; /* tests; 0: chosen */
 	struct arg_list classes;
 	struct daemon_opts daemon;
@@ -173,8 +174,10 @@ int remote_stop(struct session *s);
 void remote_close(struct session *s);
 
 /* ---- run_info.c ---- */
-/* @engine: which one measures.  New reference or NULL. */
-json_t *run_info(const struct run_opts *opts, bool has_tmigr, const char *engine);
+/* @engine: which one measures; @own: the own one, NULL: a daemon's.  New reference or
+ * NULL. */
+json_t *run_info(const struct run_opts *opts, bool has_tmigr, const char *engine,
+		 const struct tmigr_engine *own);
 
 /* ---- run_progress.c ---- */
 struct progress {

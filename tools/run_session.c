@@ -24,6 +24,7 @@ static int open_engine(struct session *s)
 {
 	const struct run_opts *o = s->opts;
 	const struct tmigr_live_opts live = {
+		.source = o->source,
 		.ring_bytes = o->ring_bytes,
 		.no_stats = o->no_stats,
 		.kick = o->kick,
@@ -58,6 +59,8 @@ static const char *own_only(const struct run_opts *o)
 		return "--housekeeping";
 	if (o->no_stats)
 		return "--no-stats";
+	if (o->source != TMIGR_SOURCE_AUTO)
+		return "--source";
 	return o->ring_bytes ? "--ring-bytes" : NULL;
 }
 
@@ -146,7 +149,8 @@ int session_open(struct session *s, const struct run_opts *opts)
 	ret = choose_engine(s);
 	if (ret)
 		return ret;
-	s->info = run_info(opts, session_has_tmigr(s), s->daemon ? s->daemon->engine : "own");
+	s->info = run_info(opts, session_has_tmigr(s), s->daemon ? s->daemon->engine : "own",
+			   s->engine);
 	if (!s->info)
 		return no_memory();
 	return open_dir(s);

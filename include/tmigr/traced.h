@@ -180,8 +180,8 @@ const struct tmigr_sequencer_stats *tmigr_sequencer_stats(const struct tmigr_seq
 /* ---- where they come from ---- */
 
 /*
- * A file with ftrace events, opened by tmigr_text_open() or tmigr_dat_open(); read
- * from its start to its end, once.
+ * A file with ftrace events, opened by one of the functions below; read from its
+ * start to its end, once.
  */
 struct tmigr_traced_source {
 	/* Fills up to @max events; how many, 0 at the end, <0 with *err told.
@@ -205,6 +205,14 @@ struct tmigr_traced_source {
  * of which @n bytes, @head, were read; @name is for messages. */
 int tmigr_text_open_fd(const char *name, int fd, const void *head, size_t n,
 		       struct tmigr_traced_source **ret, struct tmigr_err *err);
-int tmigr_dat_open(const char *path, struct tmigr_traced_source **ret, struct tmigr_err *err);
+/* trace.dat, likewise from a file, which is not read in order: -ESPIPE for a pipe. */
+int tmigr_dat_open_fd(const char *name, int fd, struct tmigr_traced_source **ret,
+		      struct tmigr_err *err);
+/*
+ * Either of the two, by what is in it; "-": standard input.  *@ret_fd is to be closed
+ * after *@ret, where it is not that.  -EINVAL also for our own recordings.
+ */
+int tmigr_traced_open(const char *path, struct tmigr_traced_source **ret, int *ret_fd,
+		      struct tmigr_err *err);
 
 #endif

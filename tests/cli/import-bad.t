@@ -4,6 +4,8 @@
 # copies of a machine's sysfs that don't fit.
 . tests/lib-shell/tap.sh
 
+mkdir "$TMP/t"
+export TMPDIR=$TMP/t
 good=$TMP/good
 zcat tests/fixtures/captures/rk3576-7.3.4-all/trace.txt.gz | head -3000 >"$good"
 
@@ -127,7 +129,7 @@ check "the folder itself is the same" cmp "$TMP/out" "$TMP/text"
 tar -C "$TMP/snap" -cf "$TMP/cpus.tar" sys
 run 0 "$TMIGR" report --cpus "$TMP/cpus.tar" "$good"
 check "a tar file is the same" cmp "$TMP/out" "$TMP/text"
-is "no folder is left" "$(ls -d "${TMPDIR:-/tmp}"/tmigr-?????? 2>/dev/null | wc -l)" 0
+is "no folder is left" "$(find "$TMPDIR" -name "tmigr-*" | wc -l)" 0
 run 1 "$TMIGR" report --cpus "$TMP/snap" demo/events.tmr
 one_error_line "a recording knows its machine" "tmigr report: .*no --class or --cpus"
 
