@@ -197,7 +197,9 @@ static void learn(const struct lesson *l)
 		}
 		break;
 	case TMIGR_TRACED_HANDLE_REMOTE:
-		known_group(l, ev->group, ev->level);
+		/* Its walk begins at the CPU's own group. */
+		if (known_group(l, ev->group, ev->level) && ev->level == 0)
+			link_cpu(l, ev->cpu, ev->group, 0);
 		break;
 	case TMIGR_TRACED_GROUP_SET:
 	case TMIGR_TRACED_CONNECT_CPU:

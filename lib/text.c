@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model_internal.h" /* tmigr_grow */
 #include "text_line.h"
 
 #define BUFFER	 (256u << 10)
@@ -24,6 +25,11 @@
 #define SLACK_NS 10000000ULL
 /* Lines to look at before a file counts as something else. */
 #define MAX_FOREIGN 1000000u
+
+struct cpu_text {
+	__u64 last_ns; /* stamp */
+	__u32 lost;    /* told of, not given out yet */
+};
 
 struct text {
 	struct tmigr_traced_source src; /* first: what the caller has */
@@ -39,9 +45,8 @@ struct text {
 	__u64 bad;
 	__u64 no_unit;
 	__u64 last_ns, watermark_ns;
-	__u64 *cpu_ns; /* last stamp, by CPU */
-	__u32 *lost;   /* told of, not given out yet */
-	__u64 n_lost;
+	struct cpu_text *cpus; /* by number */
+	size_t n_cpus, cap_cpus;
 	unsigned int takedown; /* hotplug: the step of takedown_cpu, 0 not seen */
 };
 
@@ -122,24 +127,61 @@ static int next_line(struct text *t, struct text_line *ret, struct tmigr_err *er
 
 /* ---- events ---- */
 
+/* NULL: no memory. */
+static struct cpu_text *cpu_of(struct text *t, __u64 cpu)
+{
+	if (cpu >= t->n_cpus) {
+		if (tmigr_grow(&t->cpus, &t->cap_cpus, cpu + 1, sizeof(*t->cpus)) < 0) {
+			partial(t, "%s: line %llu: no memory", t->path,
+				(unsigned long long)t->line);
+			t->stopped = true;
+			return NULL;
+		}
+		memset(t->cpus + t->n_cpus, 0, (cpu + 1 - t->n_cpus) * sizeof(*t->cpus));
+		t->n_cpus = cpu + 1;
+	}
+	return &t->cpus[cpu];
+}
+
 static void tell_lost(struct text *t, __u64 cpu, __u64 n)
 {
+	struct cpu_text *c;
+
 	if (cpu > TMIGR_TRACED_CPU_MAX) {
 		partial(t, "%s: line %llu: a CPU number out of range", t->path,
 			(unsigned long long)t->line);
 		return;
 	}
-	n = n < 0xffffffffu - t->lost[cpu] ? n : 0xffffffffu - t->lost[cpu];
-	t->lost[cpu] += (__u32)n;
-	t->n_lost += n;
+	c = cpu_of(t, cpu);
+	if (c)
+		c->lost += (__u32)(n < 0xffffffffu - c->lost ? n : 0xffffffffu - c->lost);
 }
 
+/* "# hostname : board": the text behind a key of perf's header. */
+static void header_text(struct text_line line, const char *key, char *ret, size_t size)
+{
+	size_t n = strlen(key);
+
+	if ((size_t)(line.end - line.at) <= n || memcmp(line.at, key, n) != 0)
+		return;
+	snprintf(ret, size, "%.*s", (int)(line.end - line.at - (long)n), line.at + n);
+}
+
+/* How many CPUs there were, and whose; as trace, trace-cmd and perf say it. */
 static void comment(struct text *t, struct text_line line)
 {
-	__u64 n = text_number_after(line, line.at[0] == '#' ? "#P:" : "cpus=");
+	static const char *const keys[] = {"#P:", "cpus=", "# nrcpus avail :"};
+	struct tmigr_traced_source *src = &t->src;
 
-	if (n && n <= TMIGR_TRACED_CPU_MAX && !t->src.n_cpus)
-		t->src.n_cpus = (unsigned int)n;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !src->n_cpus; i++) {
+		__u64 n = text_number_after(line, keys[i]);
+
+		if (n <= TMIGR_TRACED_CPU_MAX)
+			src->n_cpus = (unsigned int)n;
+	}
+	header_text(line, "# hostname : ", src->host, sizeof(src->host));
+	header_text(line, "# os release : ", src->kernel, sizeof(src->kernel));
+	header_text(line, "# arch : ", src->machine, sizeof(src->machine));
 }
 
 /*
@@ -177,13 +219,13 @@ static int bad_event(struct text *t, const struct text_head *h, const char *why,
 }
 
 /* Time may not go back. */
-static bool in_time(struct text *t, const struct text_head *h)
+static bool in_time(struct text *t, const struct text_head *h, const struct cpu_text *c)
 {
-	if (h->t_ns >= t->watermark_ns && h->t_ns >= t->cpu_ns[h->cpu])
+	if (h->t_ns >= t->watermark_ns && h->t_ns >= c->last_ns)
 		return true;
 	partial(t, "%s: line %llu: time goes back, from %.6f to %.6f; what follows is not used",
 		t->path, (unsigned long long)t->line,
-		(double)(h->t_ns < t->cpu_ns[h->cpu] ? t->cpu_ns[h->cpu] : t->last_ns) / 1e9,
+		(double)(h->t_ns < c->last_ns ? c->last_ns : t->last_ns) / 1e9,
 		(double)h->t_ns / 1e9);
 	t->stopped = true;
 	return false;
@@ -198,15 +240,13 @@ static void perf_lost(struct text *t, const struct text_head *h)
 }
 
 /* What was lost comes directly before the CPU's next event. */
-static bool lost_before(struct text *t, const struct text_head *h, struct tmigr_traced *ev)
+static bool lost_before(struct cpu_text *c, __u32 cpu, __u64 t_ns, struct tmigr_traced *ev)
 {
-	if (!t->lost[h->cpu])
+	if (!c->lost)
 		return false;
-	*ev = (struct tmigr_traced){.t_ns = h->t_ns,
-				    .type = TMIGR_TRACED_LOST,
-				    .cpu = (__u32)h->cpu,
-				    .value = t->lost[h->cpu]};
-	t->lost[h->cpu] = 0;
+	*ev = (struct tmigr_traced){
+		.t_ns = t_ns, .type = TMIGR_TRACED_LOST, .cpu = cpu, .value = c->lost};
+	c->lost = 0;
 	return true;
 }
 
@@ -214,17 +254,18 @@ static bool lost_before(struct text *t, const struct text_head *h, struct tmigr_
 static int our_event(struct text *t, const struct text_head *h, enum tmigr_traced_type type,
 		     __u32 subject, struct tmigr_traced *evs)
 {
+	struct cpu_text *c = cpu_of(t, h->cpu);
 	struct tmigr_traced *ev = evs;
 	const char *why = NULL;
 
-	if (!in_time(t, h))
+	if (!c || !in_time(t, h, c))
 		return 0;
-	t->cpu_ns[h->cpu] = h->t_ns;
+	c->last_ns = h->t_ns;
 	if (h->t_ns > t->last_ns)
 		t->last_ns = h->t_ns;
 	if (h->nsec)
 		t->src.resolution_ns = 1;
-	ev += lost_before(t, h, ev);
+	ev += lost_before(c, (__u32)h->cpu, h->t_ns, ev);
 	*ev = (struct tmigr_traced){.t_ns = h->t_ns,
 				    .cpu = (__u32)h->cpu,
 				    .type = (__u8)type,
@@ -294,15 +335,8 @@ static int rest_lost(struct text *t, struct tmigr_traced *evs, size_t max)
 {
 	int n = 0;
 
-	for (__u32 cpu = 0; t->last_ns && cpu <= TMIGR_TRACED_CPU_MAX && (size_t)n < max; cpu++) {
-		if (!t->lost[cpu])
-			continue;
-		evs[n++] = (struct tmigr_traced){.t_ns = t->last_ns,
-						 .type = TMIGR_TRACED_LOST,
-						 .cpu = cpu,
-						 .value = t->lost[cpu]};
-		t->lost[cpu] = 0;
-	}
+	for (size_t cpu = 0; t->last_ns && cpu < t->n_cpus && (size_t)n < max; cpu++)
+		n += lost_before(&t->cpus[cpu], (__u32)cpu, t->last_ns, &evs[n]);
 	return n;
 }
 
@@ -358,8 +392,7 @@ static void text_close(struct tmigr_traced_source *src)
 	struct text *t = text_of(src);
 
 	free(t->buf);
-	free(t->cpu_ns);
-	free(t->lost);
+	free(t->cpus);
 	free(t);
 }
 
@@ -377,9 +410,7 @@ int tmigr_text_open_fd(const char *name, int fd, const void *head, size_t n,
 					      .format = "text of ftrace",
 					      .resolution_ns = 1000};
 	t->buf = malloc(BUFFER);
-	t->cpu_ns = calloc(TMIGR_TRACED_CPU_MAX + 1, sizeof(*t->cpu_ns));
-	t->lost = calloc(TMIGR_TRACED_CPU_MAX + 1, sizeof(*t->lost));
-	if (!t->buf || !t->cpu_ns || !t->lost || n > BUFFER / 2) {
+	if (!t->buf || n > BUFFER / 2) {
 		text_close(&t->src);
 		return tmigr_fail(err, -ENOMEM, "%s: no memory", name);
 	}

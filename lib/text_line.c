@@ -3,6 +3,7 @@
  * The head of a line.
  *
  *   trace, trace-cmd   "%16s-%-7d [%03d] d..1.  123.456789: name: fields"
+ *   trace-cmd -l       "%8.8s-%-5d %3dd..1.  123.456789: name: fields"
  *   perf script        "%16s %7d [%03d] 123.456789: system:name: fields"
  *
  * A task's name may hold anything, also what looks like the rest of a head.  But it
@@ -117,6 +118,19 @@ static bool name(const char *p, const char *end, struct text_head *h)
 	return h->n_name;
 }
 
+/* "[003] ", or "  3" with the flags behind it. */
+static const char *cpu(const char *p, const char *end, struct text_head *h)
+{
+	bool bracket = p < end && *p == '[';
+
+	p = number(p + bracket, end, &h->cpu);
+	if (!p || p >= end)
+		return NULL;
+	if (bracket)
+		return *p == ']' ? skip_blanks(p + 1, end) : NULL;
+	return *p == ' ' || *p == ':' ? NULL : p;
+}
+
 /* The head from the end of the task's name on. */
 static bool head_from(const char *p, const char *end, struct text_head *h)
 {
@@ -130,12 +144,9 @@ static bool head_from(const char *p, const char *end, struct text_head *h)
 			return false;
 		p = skip_blanks(p + 1, end);
 	}
-	if (p >= end || *p != '[')
+	p = cpu(p, end, h);
+	if (!p)
 		return false;
-	p = number(p + 1, end, &h->cpu);
-	if (!p || p >= end || *p != ']')
-		return false;
-	p = skip_blanks(p + 1, end);
 	if (p < end && !is_digit(*p)) { /* flags */
 		while (p < end && *p != ' ')
 			p++;

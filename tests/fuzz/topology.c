@@ -45,6 +45,7 @@ static const char *const files[] = {
 #define N_FILES (sizeof(files) / sizeof(files[0]))
 
 static char root[] = "/tmp/tmigr-fuzz-XXXXXX";
+static int root_fd; /* no chdir: libFuzzer's folders may be relative */
 
 static void forget(void)
 {
@@ -59,7 +60,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
-	if (!mkdtemp(root) || chdir(root))
+	if (!mkdtemp(root))
+		abort();
+	root_fd = open(root, O_DIRECTORY | O_CLOEXEC);
+	if (root_fd < 0)
 		abort();
 	atexit(forget);
 	for (size_t i = 0; i < N_FILES; i++) {
@@ -68,7 +72,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		snprintf(path, sizeof(path), "%s", files[i]);
 		for (char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
 			*p = '\0';
-			mkdir(path, 0700);
+			mkdirat(root_fd, path, 0700);
 			*p = '/';
 		}
 	}
@@ -114,7 +118,7 @@ static void from_json(const uint8_t *data, size_t size)
 
 static void write_file(const char *path, const uint8_t *data, size_t size)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int fd = openat(root_fd, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
@@ -148,7 +152,7 @@ static void from_sysfs(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < n_classes; i++)
 		free((char *)classes[i]);
 	for (size_t i = 0; i < N_FILES; i++)
-		unlink(files[i]);
+		unlinkat(root_fd, files[i], 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
