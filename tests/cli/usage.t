@@ -73,7 +73,7 @@ bad "'0' is no size" run --ring-bytes 0
 bad "'0' is not a time above 0 in seconds" tree --watch 0
 bad "either --json or --dot" tree --json --dot
 bad "one moment" tree --dot --watch 1
-bad "'extra'" tree extra
+bad "'b' too" tree a b
 bad "DIR or events.tmr" report
 bad "'b'" report a b
 for verb in run tree; do
