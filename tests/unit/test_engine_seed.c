@@ -40,14 +40,13 @@ static int setup(void **state)
 		return -1;
 	f->topo = machine_new(CPUS, 1, 1, NULL);
 	f->live = (struct tmigr_live){.topo = f->topo,
-				      .source = &tmigr_bpf_source,
 				      .quiet = f->quiet,
 				      .attached_ns = ATTACHED,
 				      .watermark_ns = HAVE};
 	memset(f->quiet, TMIGR_SLOT_UNKNOWN, sizeof(f->quiet));
 	f->edge = (struct tmigr_edge){.refs = 1, .t_ns = START, .cpus = f->cpus};
 	f->engine = (struct tmigr_engine){
-
+		.source = &tmigr_bpf_source,
 		.topo = f->topo,
 		.live = &f->live,
 		.edge = &f->edge,
