@@ -115,6 +115,20 @@ def small_buffer(tmp):
         check('losses are told', lost > 0, r['lost'], r['observer'])
 
 
+def busy():
+    """A CPU that never idles makes no idle event, and yet is not unknown."""
+    cpu = min(os.sched_getaffinity(0))
+    load = subprocess.Popen(['taskset', '-c', str(cpu), 'nice', sys.executable, '-c', 'while True: pass'])
+    try:
+        time.sleep(0.3)
+        done = run(TMIGR, 'run', '--no-daemon', '--source', 'ftrace', '-d', '1.5', '--json')
+    finally:
+        load.kill()
+        load.wait()
+    c = next(c for c in json.loads(done.stdout)['cpus'] if c['cpu'] == cpu)
+    check('a CPU that is busy all the time was running', c['unknown_ns'] == 0 and c['running_ns'] > 1_400_000_000, c)
+
+
 def exits():
     for name, how in (('SIGINT', [signal.SIGINT]), ('SIGTERM', [signal.SIGTERM]), ('SIGHUP', [signal.SIGHUP]),
                       ('two SIGINTs', [signal.SIGINT] * 2), ('SIGQUIT', [signal.SIGQUIT]),
@@ -215,6 +229,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         measure(pathlib.Path(folder))
         small_buffer(pathlib.Path(folder))
+    busy()
     exits()
     stale()
     other_tracer()
