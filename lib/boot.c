@@ -138,8 +138,8 @@ static int read_source(struct reading *r, struct tmigr_err *err)
 
 static int open_buffer(char **ret_path, struct tmigr_err *err)
 {
-	const char *dir;
-	int ret = tmigr_tracefs_find(&dir, err);
+	char dir[TMIGR_TRACEFS_BYTES];
+	int ret = tmigr_tracefs_find(dir, err);
 
 	if (ret)
 		return ret;

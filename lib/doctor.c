@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
 
+#include "ftrace_priv.h"
 #include "sysfs.h"
 
 /* Every address is 0 for those who may not see them; as it is with all, so it
@@ -58,19 +58,10 @@ static void look_at_events(struct doctor_facts *f)
 		f->ftrace_tmigr = f->ftrace_tmigr && has_event(f, needed[i]);
 }
 
-/* By the table of mounts: libtracefs would mount it, and looking must not
- * change the system. */
 static void look_at_tracefs(struct doctor_facts *f)
 {
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	const struct mntent *m;
-
-	if (!mounts)
-		return;
-	while (!f->tracefs[0] && (m = getmntent(mounts)))
-		if (strcmp(m->mnt_type, "tracefs") == 0 && strlen(m->mnt_dir) < sizeof(f->tracefs))
-			memcpy(f->tracefs, m->mnt_dir, strlen(m->mnt_dir) + 1);
-	endmntent(mounts);
+	if (!tmigr_tracefs_mounted(f->tracefs))
+		f->tracefs[0] = '\0';
 	f->tracefs_readable = f->tracefs[0] && access(f->tracefs, R_OK | X_OK) == 0;
 	look_at_events(f);
 }

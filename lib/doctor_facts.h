@@ -26,7 +26,7 @@ struct doctor_facts {
 	struct tmigr_err features_err;
 	bool kallsyms_readable;
 	bool kallsyms_hidden; /* every address reads 0 for this user */
-	char tracefs[128];    /* where it is mounted, "" nowhere */
+	char tracefs[128];    /* TMIGR_TRACEFS_BYTES: where it is mounted, "" nowhere */
 	bool tracefs_readable;
 	/* Instances can be made in it; its events are enough for residency, and for
 	 * the hierarchy. */

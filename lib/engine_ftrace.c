@@ -17,7 +17,7 @@
 #include <event-parse.h>
 #include <tracefs.h>
 
-#define BUSY_NS		 (100 * TMIGR_NS_PER_MS) /* idle time is counted in steps of 10 ms */
+#define BUSY_NS (100 * TMIGR_NS_PER_MS) /* idle time is counted in steps of 10 ms */
 /* An event is in the buffer this long after its stamp at the latest. */
 #define SETTLE_NS	 (50 * TMIGR_NS_PER_MS)
 #define LEAD_NS		 (2 * TMIGR_NS_PER_MS)
@@ -365,7 +365,7 @@ int tmigr_ftrace_open(struct tmigr_engine *engine, const struct tmigr_live_opts 
 {
 	struct tmigr_ftrace *f = calloc(1, sizeof(*f));
 	const struct tmigr_sequencer_cfg cfg = {.records = on_records, .arg = f};
-	const char *dir;
+	char dir[TMIGR_TRACEFS_BYTES];
 	int ret;
 
 	engine->source = &ops;
@@ -379,7 +379,7 @@ int tmigr_ftrace_open(struct tmigr_engine *engine, const struct tmigr_live_opts 
 	if (!f->idle_start || !f->idle_now || !f->busy_told)
 		return tmigr_fail(err, -ENOMEM, "no memory for the engine");
 	f->instance = (struct tmigr_instance){.lock = -1, .lease = -1};
-	ret = tmigr_tracefs_find(&dir, err);
+	ret = tmigr_tracefs_find(dir, err);
 	if (!ret)
 		ret = tmigr_instance_create(ring_bytes(opts, engine->topo->n_cpus), &f->instance,
 					    err);

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <mntent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,17 +44,30 @@ static bool kernel_has_tracefs(void)
 	return found;
 }
 
-/* libtracefs would mount it where it is not: that is the user's to decide. */
-int tmigr_tracefs_find(const char **ret_dir, struct tmigr_err *err)
+bool tmigr_tracefs_mounted(char dir[TMIGR_TRACEFS_BYTES])
 {
-	const char *dir = NULL;
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const struct mntent *m;
+	bool found = false;
 
-	if (tracefs_tracing_dir_is_mounted(false, &dir) > 0 && dir) {
-		/* "tracing_on" is there for whoever may look. */
+	if (!mounts)
+		return false;
+	while (!found && (m = getmntent(mounts))) {
+		found = strcmp(m->mnt_type, "tracefs") == 0 &&
+			strlen(m->mnt_dir) < TMIGR_TRACEFS_BYTES;
+		if (found)
+			memcpy(dir, m->mnt_dir, strlen(m->mnt_dir) + 1);
+	}
+	endmntent(mounts);
+	return found;
+}
+
+int tmigr_tracefs_find(char dir[TMIGR_TRACEFS_BYTES], struct tmigr_err *err)
+{
+	if (tmigr_tracefs_mounted(dir)) {
 		if (access(dir, R_OK | W_OK | X_OK) < 0)
 			return tmigr_fail(err, -EPERM, "%s is not this user's to use: run as root",
 					  dir);
-		*ret_dir = dir;
 		return 0;
 	}
 	if (!kernel_has_tracefs())
@@ -262,8 +276,8 @@ static int set_up(struct tmigr_instance *i, size_t bytes, struct tmigr_err *err)
 int tmigr_instance_create(size_t bytes, struct tmigr_instance *ret, struct tmigr_err *err)
 {
 	struct tmigr_instance i = {.lock = -1, .lease = -1};
-	const char *tracing_dir;
-	int r = tmigr_tracefs_find(&tracing_dir, err);
+	char tracing_dir[TMIGR_TRACEFS_BYTES];
+	int r = tmigr_tracefs_find(tracing_dir, err);
 
 	if (r)
 		return r;

@@ -31,11 +31,12 @@ struct tmigr_instance {
 	pid_t guard; /* the process that removes it then; 0: none */
 };
 
-/*
- * The folder where tracefs is mounted, by a static buffer of libtracefs.  -ENOENT
- * with the remedy; nothing is mounted.
- */
-int tmigr_tracefs_find(const char **ret_dir, struct tmigr_err *err);
+#define TMIGR_TRACEFS_BYTES 128
+/* Where tracefs is mounted, by the table of mounts; false: nowhere.  libtracefs would
+ * mount it, and looking must not change the system. */
+bool tmigr_tracefs_mounted(char dir[TMIGR_TRACEFS_BYTES]);
+/* The same for who would use it.  -ENOENT, -EPERM with the remedy. */
+int tmigr_tracefs_find(char dir[TMIGR_TRACEFS_BYTES], struct tmigr_err *err);
 /*
  * Removes what earlier ones left behind (killed together with their guards), and makes
  * a new one: clock mono, tracing off, no event on, its buffers of
