@@ -59,9 +59,10 @@ endif
 # This tree's own repository: not one around it, and whoever owns it.
 VERSION := $(shell git --git-dir=.git --work-tree=. describe --tags --always --dirty 2>/dev/null || echo 0.1)
 
-# Only trace.dat files need it; TRACECMD=0 builds without.
-TRACECMD ?= $(shell $(PKG_CONFIG) --exists libtracecmd 2>/dev/null && echo 1)
-TRACECMD_LIBS = $(if $(filter 1,$(TRACECMD)),$(shell $(PKG_CONFIG) --libs libtracecmd) $(if $(filter 1,$(STATIC)),-lzstd -lz))
+# Only trace.dat files need it; TRACECMD=0 builds without. Debian has no archive of it
+# to link statically.
+TRACECMD ?= $(if $(filter 1,$(STATIC)),,$(shell $(PKG_CONFIG) --exists libtracecmd 2>/dev/null && echo 1))
+TRACECMD_LIBS = $(if $(filter 1,$(TRACECMD)),$(shell $(PKG_CONFIG) --libs libtracecmd))
 
 CFLAGS ?= -O2 -g
 LDFLAGS += -Wl,--as-needed

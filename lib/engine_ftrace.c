@@ -17,6 +17,7 @@
 #include <event-parse.h>
 #include <tracefs.h>
 
+#define BUSY_NS		 (100 * TMIGR_NS_PER_MS) /* idle time is counted in steps of 10 ms */
 /* An event is in the buffer this long after its stamp at the latest. */
 #define SETTLE_NS	 (50 * TMIGR_NS_PER_MS)
 #define LEAD_NS		 (2 * TMIGR_NS_PER_MS)
@@ -37,6 +38,10 @@ struct tmigr_ftrace {
 	__u64 final_ns; /* records before it are all given */
 	__u64 drains;
 	struct tmigr_cost cost_start;
+	/* By topology index: idle time at the start and now, see note_busy(). */
+	long long *idle_start, *idle_now;
+	bool *busy_told;
+	__u64 begin_ns;
 };
 
 static const char *const systems[] = {"power", "timer_migration", "cpuhp", NULL};
@@ -86,6 +91,34 @@ static int on_advance(void *arg, __u64 watermark_ns)
 	return tmigr_sequencer_advance(((struct tmigr_ftrace *)arg)->seq, watermark_ns);
 }
 
+/*
+ * A CPU that made no idle event, and whose idle time has stood still since the start
+ * for longer than it is counted in, has been running: told once, as of the last
+ * instant that is final.
+ */
+static int note_busy(struct tmigr_ftrace *f)
+{
+	const struct tmigr_topology *topo = f->engine->topo;
+	int ret = 0;
+
+	if (f->final_ns < f->begin_ns + BUSY_NS || tmigr_idle_ticks(NULL, topo, f->idle_now) < 0)
+		return 0;
+	for (size_t i = 0; i < topo->n_cpus && !ret; i++) {
+		const struct tmigr_rec rec = {.t_ns = f->final_ns,
+					      .cpu = topo->cpus[i].cpu,
+					      .type = TMIGR_REC_SNAP_IDLE,
+					      .a = TMIGR_STATE_RUNNING,
+					      .b = topo->cpus[i].cpu};
+
+		if (f->busy_told[i] || tmigr_trace_idle_seen(&f->reader, i) ||
+		    f->idle_start[i] < 0 || f->idle_now[i] != f->idle_start[i])
+			continue;
+		f->busy_told[i] = true;
+		ret = on_records(f, &rec, 1);
+	}
+	return ret;
+}
+
 /* All records before *@ret_final_ns were given when it returns. */
 static int read_until(struct tmigr_ftrace *f, __u64 until_ns, __u64 *ret_final_ns,
 		      struct tmigr_err *err)
@@ -97,6 +130,9 @@ static int read_until(struct tmigr_ftrace *f, __u64 until_ns, __u64 *ret_final_n
 		return tmigr_fail(err, ret, "cannot read the trace buffers: %s", strerror(-ret));
 	if (until_ns > TMIGR_SEQUENCER_HOLD_NS && until_ns - TMIGR_SEQUENCER_HOLD_NS > f->final_ns)
 		f->final_ns = until_ns - TMIGR_SEQUENCER_HOLD_NS;
+	ret = note_busy(f);
+	if (ret)
+		return tmigr_fail(err, ret, "no memory for the records");
 	*ret_final_ns = f->final_ns;
 	return 0;
 }
@@ -237,7 +273,8 @@ static int start(struct tmigr_engine *engine, struct tmigr_err *err)
 	ret = tmigr_instance_on(&f->instance, true);
 	if (ret)
 		return tmigr_fail(err, ret, "cannot begin to trace: %s", strerror(-ret));
-	f->reader.watermark_ns = f->final_ns = begin;
+	f->reader.watermark_ns = f->final_ns = f->begin_ns = begin;
+	tmigr_idle_ticks(NULL, engine->topo, f->idle_start);
 	tmigr_sleep_until(begin + START_NS);
 	return 0;
 }
@@ -259,6 +296,9 @@ static void close_source(struct tmigr_engine *engine)
 	tmigr_sequencer_free(f->seq);
 	tmigr_keeper_free(f->keeper);
 	tmigr_rec_vec_free(&f->kept);
+	free(f->idle_start);
+	free(f->idle_now);
+	free(f->busy_told);
 	free(f);
 	engine->ftrace = NULL;
 }
@@ -333,6 +373,11 @@ int tmigr_ftrace_open(struct tmigr_engine *engine, const struct tmigr_live_opts 
 	if (!f || tmigr_sequencer_new(&cfg, &f->seq) || tmigr_keeper_new(engine->topo, &f->keeper))
 		return tmigr_fail(err, -ENOMEM, "no memory for the engine");
 	f->engine = engine;
+	f->idle_start = calloc(engine->topo->n_cpus, sizeof(*f->idle_start));
+	f->idle_now = calloc(engine->topo->n_cpus, sizeof(*f->idle_now));
+	f->busy_told = calloc(engine->topo->n_cpus, sizeof(*f->busy_told));
+	if (!f->idle_start || !f->idle_now || !f->busy_told)
+		return tmigr_fail(err, -ENOMEM, "no memory for the engine");
 	f->instance = (struct tmigr_instance){.lock = -1, .lease = -1};
 	ret = tmigr_tracefs_find(&dir, err);
 	if (!ret)

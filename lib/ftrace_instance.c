@@ -26,6 +26,7 @@
 #define PREFIX	     "tmigr-"
 #define REMOVE_TRIES 200
 #define REMOVE_STEP  10000000L /* ns */
+#define PATH_BYTES   512       /* below PIPE_BUF: written and read in one piece */
 
 /* ---- tracefs ---- */
 
@@ -122,12 +123,20 @@ static void remove_stale(const char *tracing_dir)
 
 /* ---- the guard ---- */
 
-__attribute__((noreturn)) static void guard(int lease, const char *path)
+/*
+ * What comes through the pipe before its end is the path to remove, told before it is
+ * made: so there is no moment at which nobody would.  Somebody else's of that name is
+ * locked.
+ */
+__attribute__((noreturn)) static void guard(int lease)
 {
+	char path[PATH_BYTES] = "";
 	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP};
 	int null = open("/dev/null", O_RDWR);
+	const struct timespec step = {.tv_nsec = REMOVE_STEP};
 	sigset_t none;
-	char byte;
+	ssize_t n;
+	int lock;
 
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
@@ -141,12 +150,17 @@ __attribute__((noreturn)) static void guard(int lease, const char *path)
 	if (dup2(lease, 3) == 3)
 		lease = 3;
 	close_range(4, ~0U, 0);
-	while (read(lease, &byte, 1) < 0 && errno == EINTR)
-		;
-	_exit(remove_dir(path) ? 1 : 0);
+	do
+		n = read(lease, path, sizeof(path));
+	while (n > 0 || (n < 0 && errno == EINTR));
+	path[sizeof(path) - 1] = '\0';
+	/* One that dies closes the pipe some moments before it lets go of the lock. */
+	for (int tries = REMOVE_TRIES; (lock = lock_dir(path)) == -EWOULDBLOCK && tries; tries--)
+		nanosleep(&step, NULL);
+	_exit(lock >= 0 && remove_dir(path) ? 1 : 0);
 }
 
-static int start_guard(struct tmigr_instance *i, const char *path)
+static int start_guard(struct tmigr_instance *i)
 {
 	int fds[2];
 
@@ -155,7 +169,7 @@ static int start_guard(struct tmigr_instance *i, const char *path)
 	i->guard = fork();
 	if (i->guard == 0) {
 		close(fds[1]);
-		guard(fds[0], path);
+		guard(fds[0]);
 	}
 	close(fds[0]);
 	if (i->guard < 0) {
@@ -192,14 +206,16 @@ static int no_instance(int ret, const char *what, struct tmigr_err *err)
 }
 
 /* Between the making and the lock another start may take it for a stale one. */
-static int make_dir(struct tmigr_instance *i, char *path, size_t size, const char *tracing_dir)
+static int make_dir(struct tmigr_instance *i, const char *tracing_dir)
 {
-	char name[64];
+	char name[64], path[PATH_BYTES];
 	int ret = 0;
 
 	for (int n = 0; n < 20; n++) {
 		snprintf(name, sizeof(name), PREFIX "%d%s%.0d", (int)getpid(), n ? "-" : "", n);
-		snprintf(path, size, "%.200s/instances/%s", tracing_dir, name);
+		snprintf(path, sizeof(path), "%.200s/instances/%s", tracing_dir, name);
+		if (write(i->lease, path, sizeof(path)) != sizeof(path))
+			return -EPIPE;
 		if (mkdir(path, 0750)) {
 			ret = -errno;
 			if (ret == -EEXIST)
@@ -247,22 +263,19 @@ int tmigr_instance_create(size_t bytes, struct tmigr_instance *ret, struct tmigr
 {
 	struct tmigr_instance i = {.lock = -1, .lease = -1};
 	const char *tracing_dir;
-	char path[512];
 	int r = tmigr_tracefs_find(&tracing_dir, err);
 
 	if (r)
 		return r;
 	remove_stale(tracing_dir);
-	r = make_dir(&i, path, sizeof(path), tracing_dir);
+	r = start_guard(&i);
 	if (!r)
-		r = start_guard(&i, path);
+		r = make_dir(&i, tracing_dir);
 	if (r)
 		no_instance(r, "making an instance", err);
 	else
 		r = set_up(&i, bytes, err);
 	if (r) {
-		if (!i.guard && i.lock >= 0)
-			remove_dir(path);
 		tmigr_instance_remove(&i);
 		return r == -EACCES ? -EPERM : r;
 	}
@@ -274,6 +287,10 @@ void tmigr_instance_remove(struct tmigr_instance *i)
 {
 	if (!i->inst && i->lock <= 0 && !i->guard)
 		return;
+	/* The guard takes only what is not locked any more. */
+	if (i->lock >= 0)
+		close(i->lock);
+	i->lock = -1;
 	end_guard(i);
 	if (i->inst) {
 		/* Where somebody killed the guard. */
@@ -281,8 +298,6 @@ void tmigr_instance_remove(struct tmigr_instance *i)
 			tracefs_instance_destroy(i->inst);
 		tracefs_instance_free(i->inst);
 	}
-	if (i->lock >= 0)
-		close(i->lock);
 	*i = (struct tmigr_instance){.lock = -1, .lease = -1};
 }
 

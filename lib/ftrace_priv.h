@@ -3,6 +3,7 @@
  * Insides of the ftrace source, for lib/ftrace*.c, lib/engine_ftrace.c and tests:
  *   ftrace_instance.c  a tracefs instance of our own, gone on every exit
  *   ftrace_read.c      its per-CPU buffers, as traced events
+ *   ftrace_busy.c      which CPUs have not been idle, by their times
  *   keeper.c           what of the records up to now a window must know
  *   engine_ftrace.c    the engine's source made of these
  */
@@ -80,6 +81,16 @@ int tmigr_trace_read(struct tmigr_trace_reader *r, __u64 until_ns,
 /* Events of use that were read, and those lost, of topology index @i so far. */
 __u64 tmigr_trace_records(const struct tmigr_trace_reader *r, size_t i);
 __u64 tmigr_trace_lost(const struct tmigr_trace_reader *r, size_t i);
+/* Whether an event told what it is in, or could have and was lost. */
+bool tmigr_trace_idle_seen(const struct tmigr_trace_reader *r, size_t i);
+
+/* ---- ftrace_busy.c ---- */
+
+/*
+ * The idle time of each CPU of @topo by /proc/stat under @root (NULL: "/"), in ticks of
+ * 10 ms, into @ticks (by topology index); -1: not there.  No CPU is woken for it.
+ */
+int tmigr_idle_ticks(const char *root, const struct tmigr_topology *topo, long long *ticks);
 
 /* ---- keeper.c ---- */
 

@@ -32,6 +32,7 @@ struct tmigr_trace_cpu {
 	__u64 last_ns; /* of the last event */
 	__u64 records, lost;
 	bool more; /* the last round did not empty it */
+	bool idle_seen;
 };
 
 /* ---- life ---- */
@@ -136,6 +137,11 @@ __u64 tmigr_trace_lost(const struct tmigr_trace_reader *r, size_t i)
 	return r->cpus[i].lost;
 }
 
+bool tmigr_trace_idle_seen(const struct tmigr_trace_reader *r, size_t i)
+{
+	return r->cpus[i].idle_seen;
+}
+
 /* ---- events ---- */
 
 static int flush(struct tmigr_trace_reader *r, const struct tmigr_trace_sink *sink)
@@ -160,6 +166,7 @@ static int emit_lost(struct tmigr_trace_reader *r, struct tmigr_trace_cpu *c, __
 		.t_ns = t_ns, .cpu = c->cpu, .type = TMIGR_TRACED_LOST, .value = n};
 
 	c->lost += n;
+	c->idle_seen = true;
 	return emit(r, &e, sink);
 }
 
@@ -187,6 +194,7 @@ static int one_record(struct tmigr_trace_reader *r, struct tmigr_trace_cpu *c, c
 		return 0;
 	/* cpu_idle names its CPU, which is this one: the page says which. */
 	e.cpu = c->cpu;
+	c->idle_seen = c->idle_seen || e.type == TMIGR_TRACED_CPU_IDLE;
 	c->records++;
 	return emit(r, &e, sink);
 }

@@ -148,6 +148,11 @@ static int print_version(void)
 	printf("libbpf %u.%u, jansson %s, zstd %s, %s%s\n", libbpf_major_version(),
 	       libbpf_minor_version(), jansson_version_str(), ZSTD_versionString(),
 	       curses ? "ncurses " : "no ncurses (top: only --once)", curses ? curses : "");
+#ifdef TMIGR_TRACECMD
+	puts("libtracecmd (trace.dat)");
+#else
+	puts("no libtracecmd (no trace.dat)");
+#endif
 	return tool_flush(NULL);
 }
 
@@ -224,8 +229,9 @@ int main(int argc, char **argv)
 
 	occupy_std_fds();
 	if (argc < 2) {
-		tool_usage(NULL, "no verb given: run, report, import, tree, top, status, mark, dump, "
-				 "metrics, doctor or help");
+		tool_usage(NULL,
+			   "no verb given: run, report, import, tree, top, status, mark, dump, "
+			   "metrics, doctor or help");
 		return TMIGR_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

@@ -138,6 +138,14 @@ static int open_dir(struct session *s)
 	return ret < 0 ? tool_error("run", "%s", err.text) : 0;
 }
 
+/* What the daemon measures with; an older one does not tell. */
+static int put_daemons_source(const struct session *s)
+{
+	json_t *source = s->daemon ? json_object_get(s->daemon->status, "source") : NULL;
+
+	return json_is_string(source) ? json_object_set(s->info, "source", source) : 0;
+}
+
 int session_open(struct session *s, const struct run_opts *opts)
 {
 	int ret;
@@ -151,7 +159,7 @@ int session_open(struct session *s, const struct run_opts *opts)
 		return ret;
 	s->info = run_info(opts, session_has_tmigr(s), s->daemon ? s->daemon->engine : "own",
 			   s->engine);
-	if (!s->info)
+	if (!s->info || put_daemons_source(s))
 		return no_memory();
 	return open_dir(s);
 }

@@ -57,6 +57,12 @@ def hierarchy_of_tree(tree):
     return _roots(groups, cpus)
 
 
+def without_nodes(roots):
+    """The same without NUMA nodes, which only connect events tell of every group."""
+    return [(level, tuple((mask, without_nodes([child])[0] if isinstance(child, tuple) else child)
+                          for mask, child in below)) for level, _, below in roots]
+
+
 class Sysfs:
     """What `tmwork sysfs` printed: {(cpu, state): {"time": us, "usage": n, ...}} and, by CPU,
     when it was read."""

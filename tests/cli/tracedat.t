@@ -4,6 +4,7 @@
 gives; trace-cmd reads the same; version 7; other endian; losses; and files that are
 cut off, bit-flipped, contradictory or nothing of the kind."""
 
+import gzip
 import json
 import os
 import pathlib
@@ -90,6 +91,22 @@ def text_and_dat(tmp):
         want, _ = dump(text)
         check(f'{folder.name}: and the same events', got == want and got, last)
         check(f'{folder.name}: none comes later than was told', got and 'LATE' not in got)
+
+
+def real(tmp):
+    """What trace-cmd wrote, in both versions, and its own text of it."""
+    folder = TESTS / 'fixtures/tracedat'
+    for name in 'version-6.dat', 'report.txt':
+        with gzip.open(folder / f'{name}.gz') as f:
+            (tmp / name).write_bytes(f.read())
+    want, _ = dump(tmp / 'report.txt')
+    check('a real trace: its text has events', want and sum(map(len, want.values())) > 2000)
+    for path in tmp / 'version-6.dat', folder / 'version-7-zstd.dat':
+        got, last = dump(path)
+        check(f'{path.name}: the events of its text', got == want, last)
+        a, b = (figures(report(p, '--class=LITTLE=0-3', '--class=big=4-7')) for p in (path, tmp / 'report.txt'))
+        bad = differences(a, b) if a != b or not isinstance(a, dict) else []
+        check(f'{path.name}: the report of its text', not bad, *bad)
 
 
 def versions(tmp, dat):
@@ -227,6 +244,7 @@ def main():
         capture = CAPTURES / 'rk3576-7.3.4-all'
         evs = events.read(capture / 'trace.txt.gz')
         dat = tmp / 'rk3576-7.3.4-all.dat'
+        real(tmp)
         versions(tmp, dat)
         losses(tmp, evs, 8)
         damaged(tmp, dat, int(os.environ.get('TMIGR_DAMAGED', '60')))

@@ -73,6 +73,13 @@ bad "'0' is no size" run --ring-bytes 0
 bad "'0' is not a time above 0 in seconds" tree --watch 0
 bad "either --json or --dot" tree --json --dot
 bad "one moment" tree --dot --watch 1
+bad "'b' too" tree a b
+bad "about the machine of a FILE" tree --cpus x
+bad "no option for a live machine" tree --boot x
+bad "one moment" tree --boot --watch 1
+bad "none of bpf, ftrace, auto" tree --source x
+bad "none of bpf, ftrace, auto" top --source x
+bad "none of bpf, ftrace, auto" run --source x
 bad "DIR, events.tmr, or a trace" report
 bad "'b'" report a b
 for verb in run tree; do

@@ -316,8 +316,12 @@ static void test_hostile_formats(void **state)
 		"",
 	};
 
+	struct tmigr_decoder *d;
+
 	(void)state;
-	assert_non_null(decoder_of(IDLE(STATE FIELD("u32 cpu_id", 12, 4)), "power", no_steps));
+	d = decoder_of(IDLE(STATE FIELD("u32 cpu_id", 12, 4)), "power", no_steps);
+	assert_non_null(d);
+	tmigr_decoder_free(d);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (decoder_of(bad[i], "power", no_steps))
 			fail_msg("format %zu was taken: %s", i, bad[i]);

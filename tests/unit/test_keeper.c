@@ -37,6 +37,11 @@ static size_t before(const struct sim *sim, __u64 t_ns)
 	return n;
 }
 
+static bool equal(const void *a, const void *b, size_t size)
+{
+	return !size || memcmp(a, b, size) == 0;
+}
+
 static bool same_roots(const struct tmigr_result *a, const struct tmigr_result *b)
 {
 	if (a->n_roots != b->n_roots)
@@ -45,8 +50,8 @@ static bool same_roots(const struct tmigr_result *a, const struct tmigr_result *
 		const struct tmigr_root_figures *x = &a->roots[i], *y = &b->roots[i];
 
 		if (x->n_holders != y->n_holders ||
-		    memcmp(x->regime_ns, y->regime_ns, sizeof(x->regime_ns)) != 0 ||
-		    memcmp(x->holders, y->holders, x->n_holders * sizeof(*x->holders)) != 0)
+		    !equal(x->regime_ns, y->regime_ns, sizeof(x->regime_ns)) ||
+		    !equal(x->holders, y->holders, x->n_holders * sizeof(*x->holders)))
 			return false;
 	}
 	return true;
@@ -55,8 +60,8 @@ static bool same_roots(const struct tmigr_result *a, const struct tmigr_result *
 static bool same(const struct tmigr_result *a, const struct tmigr_result *b)
 {
 	return a->n_remote == b->n_remote &&
-	       memcmp(a->cpus, b->cpus, a->n_cpus * sizeof(*a->cpus)) == 0 &&
-	       memcmp(a->remote, b->remote, a->n_remote * sizeof(*a->remote)) == 0 &&
+	       equal(a->cpus, b->cpus, a->n_cpus * sizeof(*a->cpus)) &&
+	       equal(a->remote, b->remote, a->n_remote * sizeof(*a->remote)) &&
 	       a->lost_records == b->lost_records && a->records == b->records && same_roots(a, b);
 }
 
