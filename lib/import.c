@@ -17,7 +17,7 @@
 
 /* How much of the beginning may be held back: what it tells of the hierarchy and of
  * the CPUs there are. */
-#define PROLOGUE_EVENTS (1u << 18)
+#define PROLOGUE_EVENTS (1u << 16)
 #define PROLOGUE_NS	(~0ULL)
 #define BATCH		1024
 

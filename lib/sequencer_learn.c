@@ -91,10 +91,10 @@ static void link_group(const struct lesson *l, struct group *g, __u64 parent, __
 	if (parent && g->parent && g->parent != parent)
 		return;
 	if (parent) {
-		struct group *p = known_group(l, parent, g->level + 1);
+		__u64 key = g->key;
+		struct group *p = known_group(l, parent, g->level + 1u);
 
-		/* The map's array may have moved. */
-		g = seq_group(l->s, g->key);
+		g = seq_group(l->s, key); /* it may have moved */
 		if (!p || !g)
 			return;
 		if (l->out)
@@ -130,8 +130,9 @@ static void learn_update(const struct lesson *l)
 		link_cpu(l, ev->cpu, ev->group, ev->mask);
 	else if (c->walk_group && c->walk_type == ev->type)
 		link_group(l, seq_group(l->s, c->walk_group), ev->group, ev->mask);
-	if (ev->has & TMIGR_HAS_PARENT && (ev->parent || !g->has_parent))
-		link_group(l, seq_group(l->s, ev->group), ev->parent, 0);
+	g = seq_group(l->s, ev->group); /* it may have moved */
+	if (g && ev->has & TMIGR_HAS_PARENT && (ev->parent || !g->has_parent))
+		link_group(l, g, ev->parent, 0);
 	/* The walk goes on where this group's parent is. */
 	c->walk_group = ev->has & TMIGR_HAS_PARENT && ev->parent ? ev->group : 0;
 	c->walk_type = ev->type;

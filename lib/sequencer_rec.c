@@ -154,8 +154,9 @@ void seq_out_event(struct tmigr_sequencer *s, const struct held *h)
 		before_event(s, c, &h->ev);
 	seq_learn(s, &h->ev, true);
 	put_event(s, h);
-	if (c)
-		after_event(s, c, &h->ev);
+	/* (The CPUs may have moved.) */
+	if (h->ev.cpu < s->n_cpus)
+		after_event(s, &s->cpus[h->ev.cpu], &h->ev);
 }
 
 /*
