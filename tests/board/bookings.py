@@ -54,7 +54,8 @@ def stays_of(whole, cpu):
                 found.append(Stay(e.t, e.f["state"]))
             elif found:
                 found[-1].end = e.t
-        elif e.name == "booked" and found and found[-1].end is not None:
+        elif e.name == "booked" and found and found[-1].end is not None and found[-1].booked is None:
+            # (one that is given up before it begins, since there is work, is told of without a stay)
             found[-1].entered, found[-1].booked = e.f["state"], e.f["ns"]
             found[-1].booked_at = e.t
     return found

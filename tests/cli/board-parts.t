@@ -200,6 +200,9 @@ def test_bookings():
         ok(bool(problems) == wanted, "sysfs: 2.5 ms less booked, and another CPU "
            + ("did not run: found" if wanted else "ran: a turn"))
     made = Made()
+    made.lines.append((604915, line(1, 604915, "booked", "(x) state=-16 ns=0")))
+    ok(made.judge() == ([], []), "sysfs: an entry that is given up before it begins is none")
+    made = Made()
     made.lines = [(us, t) for us, t in made.lines if us != 604911]
     ok(any("not booked" in p or "no run" in p for p in made.judge()[0]), "sysfs: a stay without booking is found")
 
