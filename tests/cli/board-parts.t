@@ -203,6 +203,14 @@ def test_bookings():
     made.lines.append((604915, line(1, 604915, "booked", "(x) state=-16 ns=0")))
     ok(made.judge() == ([], []), "sysfs: an entry that is given up before it begins is none")
     made = Made()
+    made.event(1, 604920, 0)
+    made.event(1, 604950, 4294967295)
+    ok(made.judge() == ([], []), "sysfs: a poll is no stay")
+    made = Made()
+    made.event(1, 604920, 1)
+    made.event(1, 604950, 4294967295)
+    ok(made.judge()[0] != [], "sysfs: what is not booked and no poll is found")
+    made = Made()
     made.lines = [(us, t) for us, t in made.lines if us != 604911]
     ok(any("not booked" in p or "no run" in p for p in made.judge()[0]), "sysfs: a stay without booking is found")
 
