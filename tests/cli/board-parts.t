@@ -177,7 +177,7 @@ class Made:
         took = turns.Turns(whole, driven)
         problems, _ = bookings.sysfs(report, whole, took, before, after)
         records = [(t + (shift[1] if (cpu, t // 1000) == shift[0] else 0), cpu, kind, a)
-                   for t, cpu, kind, a in self.records] if shift else self.records
+                   for t, cpu, kind, a in sorted(self.records)] if shift else sorted(self.records)
         dump = "\n".join(f"rec {t} {cpu} {kind} 0 0 0 {a} 0" for t, cpu, kind, a in records)
         return problems, turns.side_by_side(dump, whole, took, start, end)[0]
 
