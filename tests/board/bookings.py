@@ -179,7 +179,8 @@ def sysfs(report, whole, turns, before, after):
             if rejected:
                 notes.append(f"CPU {cpu} {s['name']}: {rejected} of {n} entries were rejected")
     notes.append(f"sysfs: {closed} stays closed at the window's edges, turns of {turned} ns between "
-                 f"events and bookings, beyond these {worst} ns at most of {report['window_ns']}; {polled} polls")
+                 f"events and bookings, beyond these {worst} ns at most of {report['window_ns']}; "
+                 f"{polled} polls")
     return problems, notes
 
 

@@ -46,8 +46,9 @@ class Turns:
         before = SLEEP_NS if driven else HANDLER_NS
         for cpu in whole.cpus:
             away = self._away(whole, cpu)
-            self.busy[cpu] = [(a - before, b + SLEEP_NS) for a, b, slot in whole.slot[cpu].cut(whole.start, whole.end)
-                              if slot == RUNNING and not any(x <= a and b <= y for x, y in away)]
+            ran = [(a, b) for a, b, slot in whole.slot[cpu].cut(whole.start, whole.end)
+                   if slot == RUNNING and not any(x <= a and b <= y for x, y in away)]
+            self.busy[cpu] = [(a - before, b + SLEEP_NS) for a, b in ran]
         self.starts = {cpu: [a for a, _ in busy] for cpu, busy in self.busy.items()}
 
     @staticmethod
