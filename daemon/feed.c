@@ -18,6 +18,7 @@ struct feed {
 	struct feed *next;
 	__u64 period_ns, next_ns;
 	struct tmigr_window *w; /* NULL: not begun yet */
+	struct tmigr_topology *topo;
 	char start_time[40];
 	struct subscriber *subscribers;
 	unsigned int n;
@@ -89,6 +90,7 @@ static void free_feed(struct tmigrd *d, struct feed *f)
 		p = &(*p)->next;
 	*p = f->next;
 	tmigr_window_free(f->w);
+	tmigr_topology_free(f->topo);
 	free(f);
 }
 
@@ -109,7 +111,7 @@ static struct msg *sample_msg(struct tmigrd *d, const struct feed *f, struct tmi
 {
 	json_t *info =
 		window_info(d, f->start_time, tmigr_window_start_ns(w), tmigr_window_end_ns(w));
-	json_t *report = window_report(d, w, info);
+	json_t *report = window_report(d, w, f->topo, info);
 
 	json_decref(info);
 	if (!report)
@@ -120,19 +122,23 @@ static struct msg *sample_msg(struct tmigrd *d, const struct feed *f, struct tmi
 static void sample(struct tmigrd *d, struct feed *f)
 {
 	struct tmigr_window *last = f->w;
-	struct tmigr_window_opts opts = {.after = last, .topo = topology_known(d)};
-	struct tmigr_err err = {""};
+	struct tmigr_topology *topo = topology_now(d);
+	struct tmigr_window_opts opts = {.after = last, .topo = topo};
+	struct tmigr_err err = {"out of memory"};
 
 	f->w = NULL;
-	if (tmigr_engine_window_open(d->engine, &opts, &f->w, &err) < 0) {
+	if (!topo || tmigr_engine_window_open(d->engine, &opts, &f->w, &err) < 0) {
 		log_line(LOG_ERR, "a sample failed: %s", err.text);
 		tmigr_window_free(last);
+		tmigr_topology_free(topo);
 		end_feed(d, f, err.text);
 		return;
 	}
 	if (last)
 		send_all(f, sample_msg(d, f, last));
 	tmigr_window_free(last);
+	tmigr_topology_free(f->topo);
+	f->topo = topo;
 	tmigr_info_time(f->start_time, sizeof(f->start_time));
 }
 

@@ -20,7 +20,7 @@ struct entry {
 	/* A key. */
 	struct msg *start;
 	__u64 start_ns;
-	unsigned int topology; /* d->n_late, when it was made */
+	struct tmigr_topology *topo; /* as it began */
 };
 
 struct flight {
@@ -32,6 +32,7 @@ struct flight {
 
 	/* The key that is being made. */
 	struct tmigr_window *key;
+	struct tmigr_topology *key_topo;
 	struct tmigr_recording_writer *key_writer;
 	struct bytes key_frames;
 	__u64 key_start_ns;
@@ -43,15 +44,15 @@ struct flight {
 
 /* ---- writers ---- */
 
-static int new_writer(struct tmigrd *d, __u64 start_ns, struct bytes *to,
-		      struct tmigr_recording_writer **ret)
+static int new_writer(struct tmigrd *d, const struct tmigr_topology *start, __u64 start_ns,
+		      struct bytes *to, struct tmigr_recording_writer **ret)
 {
 	char time[TMIGR_INFO_TIME_MAX];
 	json_t *meta;
 	int r;
 
 	tmigr_info_time(time, sizeof(time));
-	meta = topology_meta(d, start_ns, time);
+	meta = topology_meta(d, start, start_ns, time);
 	r = meta ? tmigr_recording_create_put("flight recorder", bytes_put, to, meta, ret, NULL)
 		 : -ENOMEM;
 	json_decref(meta);
@@ -97,12 +98,17 @@ static void free_entry(struct entry *e)
 {
 	msg_unref(e->events);
 	msg_unref(e->start);
+	tmigr_topology_free(e->topo);
 	free(e);
 }
 
 static size_t entry_bytes(const struct entry *e)
 {
-	return e->events->size + (e->start ? e->start->size : 0);
+	size_t n = e->events->size;
+
+	if (e->start)
+		n += e->start->size + e->topo->n_cpus * sizeof(*e->topo->cpus);
+	return n;
 }
 
 static void drop_first(struct flight *f)
@@ -159,20 +165,25 @@ static void end_key(struct flight *f)
 	f->key_writer = NULL;
 	tmigr_window_free(f->key);
 	f->key = NULL;
+	tmigr_topology_free(f->key_topo);
+	f->key_topo = NULL;
 	bytes_clear(&f->key_frames);
 }
 
 /* At the held edge, or one of its own. */
 static int begin_key(struct flight *f)
 {
-	struct tmigr_window_opts opts = {
-		.topo = topology_known(f->d), .records = key_records, .mark = key_mark, .arg = f};
+	struct tmigr_window_opts opts = {.records = key_records, .mark = key_mark, .arg = f};
 	struct tmigr_err err = {""};
-	int ret = tmigr_engine_window_open(f->d->engine, &opts, &f->key, &err);
+	int ret = -ENOMEM;
 
+	opts.topo = f->key_topo = topology_now(f->d);
+	if (f->key_topo)
+		ret = tmigr_engine_window_open(f->d->engine, &opts, &f->key, &err);
 	if (ret == 0) {
 		f->key_start_ns = tmigr_window_start_ns(f->key);
-		ret = new_writer(f->d, f->key_start_ns, &f->key_frames, &f->key_writer);
+		ret = new_writer(f->d, f->key_topo, f->key_start_ns, &f->key_frames,
+				 &f->key_writer);
 	}
 	if (ret < 0) {
 		log_line(LOG_ERR, "the flight recorder has no start: %s",
@@ -213,7 +224,7 @@ void flight_before_drain(struct flight *f)
 	if (!f->writer) {
 		/* Entries before a gap lead nowhere. */
 		drop_all(f);
-		if (new_writer(f->d, now, &f->frames, &f->writer) < 0)
+		if (new_writer(f->d, f->d->topo, now, &f->frames, &f->writer) < 0)
 			return;
 		f->frames.n = 0; /* entries have no head of their own */
 	}
@@ -240,7 +251,8 @@ static struct entry *new_entry(struct flight *f, __u64 watermark_ns)
 	if (f->key_writer) {
 		e->start = msg_new(f->key_frames.data, f->key_frames.n);
 		e->start_ns = f->key_start_ns;
-		e->topology = f->d->n_late;
+		e->topo = f->key_topo;
+		f->key_topo = NULL;
 	}
 	if (e->events && (e->start || !f->key_writer))
 		return e;
@@ -316,10 +328,10 @@ static int add_end(struct flight *f, const struct entry *start, __u64 end_ns, st
 	struct bytes bytes = {.data = NULL};
 	json_t *end = json_pack("{sI sn s{so}}", "end_ns", (json_int_t)end_ns, "totals", "info",
 				"marks", marks_json(&f->d->marks, start->start_ns, end_ns));
-	int ret = end ? topology_add_late(f->d, start->topology, end) : -ENOMEM;
+	int ret = end ? topology_add_late(f->d, start->topo, end) : -ENOMEM;
 
 	if (ret == 0)
-		ret = new_writer(f->d, start->start_ns, &bytes, &w);
+		ret = new_writer(f->d, start->topo, start->start_ns, &bytes, &w);
 	if (ret == 0) {
 		bytes.n = 0; /* its head and META are in the key */
 		ret = tmigr_recording_end(w, end, NULL);

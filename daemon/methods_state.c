@@ -83,14 +83,17 @@ void method_status(struct client *c, json_t *params)
 
 void method_topology(struct client *c, json_t *params)
 {
+	struct tmigr_topology *topo = topology_now(c->d);
+
 	(void)params;
-	client_reply(c,
-		     json_pack("{so}", "topology", tmigr_topology_to_json(topology_known(c->d))));
+	client_reply(c, topo ? json_pack("{so}", "topology", tmigr_topology_to_json(topo)) : NULL);
+	tmigr_topology_free(topo);
 }
 
 void method_hierarchy(struct client *c, json_t *params)
 {
 	struct tmigr_err err = {""};
+	struct tmigr_topology *topo;
 	struct tmigr_moment *moment;
 	struct tmigr_tree view;
 	json_t *tree;
@@ -104,14 +107,16 @@ void method_hierarchy(struct client *c, json_t *params)
 		client_errorf(c, "NoHierarchy", "%s", err.text);
 		return;
 	}
+	topo = topology_now(c->d);
 	view = (struct tmigr_tree){
-		.topo = topology_known(c->d),
+		.topo = topo,
 		.h = moment->h,
 		.now_ns = moment->now_ns,
 		.cpu_expiry_ns = moment->cpu_expiry_ns,
 		.group_expiry_ns = moment->group_expiry_ns,
 	};
-	tree = tmigr_tree_json(&view);
+	tree = topo ? tmigr_tree_json(&view) : NULL;
+	tmigr_topology_free(topo);
 	tmigr_moment_free(moment);
 	client_reply(c, json_pack("{so}", "tree", tree));
 }
@@ -122,7 +127,7 @@ static json_t *totals(struct client *c)
 	struct tmigr_err err = {""};
 	json_t *report;
 
-	if (window_so_far(c->d, c->d->base, c->d->start_time, &report, &err) == 0)
+	if (window_so_far(c->d, c->d->base, c->d->topo, c->d->start_time, &report, &err) == 0)
 		return report;
 	client_errorf(c, "EngineFailed", "%s", err.text);
 	return NULL;

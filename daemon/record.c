@@ -125,7 +125,7 @@ static void add_end(struct recording *rec, struct window *w, const json_t *info)
 		json_pack("{sI so sO}", "end_ns", (json_int_t)tmigr_window_end_ns(w->w), "totals",
 			  tmigr_window_totals_to_json(tmigr_window_totals(w->w)), "info", info);
 
-	if (rec->writer && end && topology_add_late(w->owner->d, w->topology, end) == 0) {
+	if (rec->writer && end && topology_add_late(w->owner->d, w->topo, end) == 0) {
 		rec->failed = tmigr_recording_end(rec->writer, end, NULL);
 		rec->writer = NULL;
 	} else if (rec->writer) {
@@ -267,7 +267,7 @@ static unsigned int count(const struct tmigrd *d)
 
 static int start(struct tmigrd *d, struct window *w, struct recording *rec)
 {
-	json_t *meta = topology_meta(d, tmigr_window_start_ns(w->w), w->start_time);
+	json_t *meta = topology_meta(d, w->topo, tmigr_window_start_ns(w->w), w->start_time);
 	int ret = meta ? tmigr_recording_create_put("recording", bytes_put, &rec->frames, meta,
 						    &rec->writer, NULL)
 		       : -ENOMEM;

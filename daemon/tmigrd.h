@@ -111,11 +111,8 @@ struct tmigrd {
 	struct source ends; /* of recordings that end at a given time */
 
 	struct tmigr_topology *topo; /* as at the start: the engine's */
-	/* What was known after each time that something was learnt; windows may be of
-	 * any of them. */
-	struct tmigr_topology **late;
-	unsigned int n_late;
-	char *online; /* CPUs, when they were last looked at */
+	struct tmigr_topology *late; /* with what was learnt since; NULL: nothing */
+	char *online;		     /* CPUs, when they were last looked at */
 	bool look_again;
 
 	struct tmigr_engine *engine;
@@ -148,15 +145,19 @@ void serve_end(struct tmigrd *d);
 int serve_drain(struct tmigrd *d, struct tmigr_err *err);
 
 /* ---- topology.c ---- */
-/* CPUs, classes and idle states as they are known now. */
-const struct tmigr_topology *topology_known(const struct tmigrd *d);
+/* CPUs, classes and idle states as they are known, and which CPUs are online, now: for a
+ * window to begin with; owned by the caller.  NULL: no memory. */
+struct tmigr_topology *topology_now(const struct tmigrd *d);
+/* For the report of a window that began with @start: what is known now, but CPUs online
+ * as they were then; owned by the caller.  NULL: no memory. */
+struct tmigr_topology *topology_since(const struct tmigrd *d, const struct tmigr_topology *start);
 /* Looks for CPUs that came online. */
 void topology_follow(struct tmigrd *d);
-/* The head of a recording that begins at @start_ns; NULL: no memory. */
-json_t *topology_meta(const struct tmigrd *d, __u64 start_ns, const char *start_time);
-/* To the end of a recording whose head was made when d->n_late was @known: what
- * was learnt since.  -ENOMEM. */
-int topology_add_late(const struct tmigrd *d, unsigned int known, json_t *end);
+/* The head of a recording that begins at @start_ns with @start; NULL: no memory. */
+json_t *topology_meta(const struct tmigrd *d, const struct tmigr_topology *start, __u64 start_ns,
+		      const char *start_time);
+/* To the end of a recording that began with @start: what was learnt since.  -ENOMEM. */
+int topology_add_late(const struct tmigrd *d, const struct tmigr_topology *start, json_t *end);
 void topology_free(struct tmigrd *d);
 
 /* ---- windows.c ---- */

@@ -2,7 +2,7 @@
 /*
  * The machine as it is known by now.  The engine keeps to the topology of the start;
  * a CPU that was offline then shows its capacity and its idle states only once it
- * is online.
+ * is online.  Each window has a topology of its own, since CPUs come and go.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,9 +11,19 @@
 #include "tmigr/info.h"
 #include "tmigrd.h"
 
-const struct tmigr_topology *topology_known(const struct tmigrd *d)
+static const struct tmigr_topology *known(const struct tmigrd *d)
 {
-	return d->n_late ? d->late[d->n_late - 1] : d->topo;
+	return d->late ? d->late : d->topo;
+}
+
+struct tmigr_topology *topology_now(const struct tmigrd *d)
+{
+	return tmigr_topology_now(d->opts->root, known(d));
+}
+
+struct tmigr_topology *topology_since(const struct tmigrd *d, const struct tmigr_topology *start)
+{
+	return tmigr_topology_as_at(start, known(d));
 }
 
 static bool has_offline(const struct tmigr_topology *topo)
@@ -27,19 +37,13 @@ static bool has_offline(const struct tmigr_topology *topo)
 static int refresh(struct tmigrd *d, struct tmigr_err *err)
 {
 	const struct tmigrd_opts *o = d->opts;
-	struct tmigr_topology *late = NULL, **list;
-	int ret = tmigr_topology_refresh(o->root, o->classes, o->n_classes, topology_known(d),
-					 &late, err);
+	struct tmigr_topology *late = NULL;
+	int ret = tmigr_topology_refresh(o->root, o->classes, o->n_classes, known(d), &late, err);
 
 	if (ret < 0 || !late)
 		return ret;
-	list = realloc(d->late, (d->n_late + 1) * sizeof(*list));
-	if (!list) {
-		tmigr_topology_free(late);
-		return tmigr_fail(err, -ENOMEM, "out of memory");
-	}
-	d->late = list;
-	list[d->n_late++] = late;
+	tmigr_topology_free(d->late);
+	d->late = late;
 	return 0;
 }
 
@@ -61,7 +65,8 @@ void topology_follow(struct tmigrd *d)
 	d->look_again = changed;
 }
 
-json_t *topology_meta(const struct tmigrd *d, __u64 start_ns, const char *start_time)
+json_t *topology_meta(const struct tmigrd *d, const struct tmigr_topology *start, __u64 start_ns,
+		      const char *start_time)
 {
 	json_t *info = json_copy(d->info);
 
@@ -69,24 +74,28 @@ json_t *topology_meta(const struct tmigrd *d, __u64 start_ns, const char *start_
 		json_decref(info);
 		return NULL;
 	}
-	return json_pack("{so sI so}", "topology", tmigr_topology_to_json(topology_known(d)),
-			 "start_ns", (json_int_t)start_ns, "info", info);
+	return json_pack("{so sI so}", "topology", tmigr_topology_to_json(start), "start_ns",
+			 (json_int_t)start_ns, "info", info);
 }
 
-int topology_add_late(const struct tmigrd *d, unsigned int known, json_t *end)
+int topology_add_late(const struct tmigrd *d, const struct tmigr_topology *start, json_t *end)
 {
-	if (known == d->n_late)
-		return 0;
-	return json_object_set_new(end, "topology", tmigr_topology_to_json(topology_known(d)))
-		       ? -ENOMEM
-		       : 0;
+	struct tmigr_topology *topo = topology_since(d, start);
+	json_t *now = topo ? tmigr_topology_to_json(topo) : NULL;
+	json_t *then = tmigr_topology_to_json(start);
+	int ret = now && then ? 0 : -ENOMEM;
+
+	if (ret == 0 && !json_equal(now, then) && json_object_set(end, "topology", now))
+		ret = -ENOMEM;
+	json_decref(now);
+	json_decref(then);
+	tmigr_topology_free(topo);
+	return ret;
 }
 
 void topology_free(struct tmigrd *d)
 {
 	tmigr_topology_free(d->topo);
-	for (unsigned int i = 0; i < d->n_late; i++)
-		tmigr_topology_free(d->late[i]);
-	free(d->late);
+	tmigr_topology_free(d->late);
 	free(d->online);
 }

@@ -22,22 +22,27 @@ json_t *window_info(struct tmigrd *d, const char *start_time, __u64 from_ns, __u
 	return NULL;
 }
 
-json_t *window_report(struct tmigrd *d, struct tmigr_window *w, const json_t *info)
+json_t *window_report(struct tmigrd *d, struct tmigr_window *w, const struct tmigr_topology *start,
+		      const json_t *info)
 {
+	struct tmigr_topology *topo = topology_since(d, start);
 	struct tmigr_report_input in = {
-		.topo = topology_known(d),
+		.topo = topo,
 		.model = tmigr_window_model(w),
 		.totals = tmigr_window_totals(w),
 		.info = info,
 	};
+	json_t *report;
 
 	if (tmigr_window_totals(w))
 		tmigr_window_totals(w)->observer.housekeeping_cpu = d->cpu;
-	return info ? tmigr_report_build(&in) : NULL;
+	report = info && topo ? tmigr_report_build(&in) : NULL;
+	tmigr_topology_free(topo);
+	return report;
 }
 
-int window_so_far(struct tmigrd *d, struct tmigr_window *w, const char *start_time,
-		  json_t **ret_report, struct tmigr_err *err)
+int window_so_far(struct tmigrd *d, struct tmigr_window *w, const struct tmigr_topology *start,
+		  const char *start_time, json_t **ret_report, struct tmigr_err *err)
 {
 	struct tmigr_window *copy = NULL;
 	json_t *info, *report;
@@ -46,7 +51,7 @@ int window_so_far(struct tmigrd *d, struct tmigr_window *w, const char *start_ti
 	if (ret < 0)
 		return ret;
 	info = window_info(d, start_time, tmigr_window_start_ns(w), tmigr_window_end_ns(copy));
-	report = window_report(d, copy, info);
+	report = window_report(d, copy, start, info);
 	json_decref(info);
 	tmigr_window_free(copy);
 	if (!report)
@@ -59,13 +64,16 @@ int window_so_far(struct tmigrd *d, struct tmigr_window *w, const char *start_ti
 
 static size_t windows_max(const struct tmigrd *d)
 {
-	return d->opts->window_bytes / tmigr_engine_window_bytes(d->engine);
+	size_t topology = sizeof(*d->topo) + d->topo->n_cpus * sizeof(*d->topo->cpus);
+
+	return d->opts->window_bytes / (tmigr_engine_window_bytes(d->engine) + topology);
 }
 
 struct window *window_open(struct client *c, const struct tmigr_window_opts *opts)
 {
 	struct tmigr_window_opts all = opts ? *opts : (struct tmigr_window_opts){.arg = NULL};
 	struct tmigrd *d = c->d;
+	struct tmigr_topology *topo;
 	struct tmigr_err err = {""};
 	struct window *w;
 
@@ -82,14 +90,15 @@ struct window *window_open(struct client *c, const struct tmigr_window_opts *opt
 		return NULL;
 	}
 	w = calloc(1, sizeof(*w));
-	all.topo = topology_known(d);
-	if (!w || tmigr_engine_window_open(d->engine, &all, &w->w, &err) < 0) {
+	all.topo = topo = w ? topology_now(d) : NULL;
+	if (!topo || tmigr_engine_window_open(d->engine, &all, &w->w, &err) < 0) {
+		tmigr_topology_free(topo);
 		free(w);
 		client_errorf(c, "EngineFailed", "%s", *err.text ? err.text : "out of memory");
 		return NULL;
 	}
 	tmigr_info_time(w->start_time, sizeof(w->start_time));
-	w->topology = d->n_late;
+	w->topo = topo;
 	w->id = ++d->last_window;
 	w->owner = c;
 	w->next = d->windows;
@@ -126,6 +135,7 @@ void window_free(struct tmigrd *d, struct window *w)
 	d->n_windows--;
 	w->owner->n_windows--;
 	tmigr_window_free(w->w);
+	tmigr_topology_free(w->topo);
 	free(w);
 }
 
@@ -139,7 +149,7 @@ int window_close(struct tmigrd *d, struct window *w, json_t **ret_report, json_t
 		return ret;
 	info = window_info(d, w->start_time, tmigr_window_start_ns(w->w),
 			   tmigr_window_end_ns(w->w));
-	report = window_report(d, w->w, info);
+	report = window_report(d, w->w, w->topo, info);
 	if (!report) {
 		json_decref(info);
 		return tmigr_fail(err, -ENOMEM, "out of memory");
@@ -180,7 +190,7 @@ void method_read_window(struct client *c, json_t *params)
 
 	if (!w)
 		return;
-	if (window_so_far(c->d, w->w, w->start_time, &report, &err) < 0)
+	if (window_so_far(c->d, w->w, w->topo, w->start_time, &report, &err) < 0)
 		client_errorf(c, "EngineFailed", "%s", err.text);
 	else
 		client_reply(c, json_pack("{so}", "report", report));

@@ -14,8 +14,8 @@ struct window {
 	__u64 id;
 	struct client *owner;
 	struct tmigr_window *w;
-	char start_time[40];   /* ISO 8601 */
-	unsigned int topology; /* d->n_late, when it began */
+	struct tmigr_topology *topo; /* as it began */
+	char start_time[40];	     /* ISO 8601 */
 	struct recording *rec;
 };
 
@@ -32,10 +32,11 @@ int window_close(struct tmigrd *d, struct window *w, json_t **ret_report, json_t
 
 /* What reports of [from, to) say of themselves. NULL: no memory. */
 json_t *window_info(struct tmigrd *d, const char *start_time, __u64 from_ns, __u64 to_ns);
-/* Report of a closed window; NULL: no memory. */
-json_t *window_report(struct tmigrd *d, struct tmigr_window *w, const json_t *info);
+/* Report of a closed window that began with @start; NULL: no memory. */
+json_t *window_report(struct tmigrd *d, struct tmigr_window *w, const struct tmigr_topology *start,
+		      const json_t *info);
 /* The report up to now of an open window. */
-int window_so_far(struct tmigrd *d, struct tmigr_window *w, const char *start_time,
-		  json_t **ret_report, struct tmigr_err *err);
+int window_so_far(struct tmigrd *d, struct tmigr_window *w, const struct tmigr_topology *start,
+		  const char *start_time, json_t **ret_report, struct tmigr_err *err);
 
 #endif

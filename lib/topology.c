@@ -309,6 +309,7 @@ int tmigr_topology_online(const char *root, char **ret)
 	return sysfs_text(root, CPU_DIR "/online", ret);
 }
 
+/* Without classes. */
 static struct tmigr_topology *copy(const struct tmigr_topology *topo)
 {
 	struct tmigr_topology *new = malloc(sizeof(*new));
@@ -324,6 +325,44 @@ static struct tmigr_topology *copy(const struct tmigr_topology *topo)
 		return NULL;
 	}
 	memcpy(new->cpus, topo->cpus, topo->n_cpus * sizeof(*new->cpus));
+	return new;
+}
+
+static struct tmigr_topology *whole_copy(const struct tmigr_topology *topo)
+{
+	struct tmigr_topology *new = copy(topo);
+
+	if (!new)
+		return NULL;
+	new->classes = calloc(topo->n_classes, sizeof(*new->classes));
+	if (!new->classes) {
+		tmigr_topology_free(new);
+		return NULL;
+	}
+	memcpy(new->classes, topo->classes, topo->n_classes * sizeof(*new->classes));
+	new->n_classes = topo->n_classes;
+	return new;
+}
+
+struct tmigr_topology *tmigr_topology_now(const char *root, const struct tmigr_topology *topo)
+{
+	struct tmigr_topology *new = whole_copy(topo);
+	struct cpulist online = {0};
+
+	if (new &&sysfs_cpulist(root, CPU_DIR "/online", &online, NULL) == 0)
+		for (size_t i = 0; i < new->n_cpus; i++)
+			new->cpus[i].online = cpulist_has(&online, new->cpus[i].cpu);
+	cpulist_free(&online);
+	return new;
+}
+
+struct tmigr_topology *tmigr_topology_as_at(const struct tmigr_topology *start,
+					    const struct tmigr_topology *topo)
+{
+	struct tmigr_topology *new = whole_copy(topo);
+
+	for (size_t i = 0; new &&i < new->n_cpus; i++)
+		new->cpus[i].online = start->cpus[i].online;
 	return new;
 }
 

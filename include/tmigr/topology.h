@@ -88,6 +88,15 @@ int tmigr_topology_refresh(const char *root, const char *const *overrides, size_
  */
 int tmigr_topology_online(const char *root, char **ret);
 
+/*
+ * Copies of @topo, owned by the caller; NULL: no memory.  The one has CPUs online as
+ * sysfs says now (where it cannot be read, as in @topo), the other as in @start, which
+ * has the same CPUs.
+ */
+struct tmigr_topology *tmigr_topology_now(const char *root, const struct tmigr_topology *topo);
+struct tmigr_topology *tmigr_topology_as_at(const struct tmigr_topology *start,
+					    const struct tmigr_topology *topo);
+
 /* Dense index of CPU number @cpu, or -1. O(log n). */
 int tmigr_topology_index(const struct tmigr_topology *topo, unsigned int cpu);
 

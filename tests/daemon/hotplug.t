@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 TESTS = pathlib.Path(os.environ.get('TMIGR_TESTS', pathlib.Path(__file__).parent.parent))
 sys.path.insert(0, str(TESTS / 'oracle'))
@@ -57,10 +58,14 @@ def replay(path):
     return json.loads(done.stdout) if not done.returncode else {'error': done.stderr}
 
 
+def wait_status(d, wanted):
+    while not wanted(d.status()):
+        time.sleep(0.05)
+
+
 def wait_drains(d, n):
-    first = d.status()['observer']['drains']
-    while d.status()['observer']['drains'] < first + n:
-        pass
+    last = d.status()['observer']['drains'] + n
+    wait_status(d, lambda s: s['observer']['drains'] >= last)
 
 
 def comes_online(t, m, d, tmp):
@@ -69,16 +74,18 @@ def comes_online(t, m, d, tmp):
     t.same([k['name'] for k in before['classes']], ['LITTLE', 'big'],
            'offline: its class is a guess')
     t.ok(cpu_of(c.call('Totals')['report'], m.late).get('class_guessed'), 'and reports say so')
+    t.same(cpu_of(before, m.late)['online'], False, 'Topology: not online')
     w = c.call('OpenWindow')['window']
     rec = daemon.Recording(d.path)
     run = subprocess.Popen([daemon.TMIGR, 'run', '--socket', d.path, '-o', tmp / 'run', '--record',
                             '--json', '-d', '4'], stdout=subprocess.PIPE)
+    wait_status(d, lambda s: s['windows'] == 3 and s['flight']['from_ns'])
     m.describe(m.late, 300, 'retention')
     m.write('online', m.list(m.cpus))
     wait_drains(d, 3)
     late = cpu_of(c.call('Topology')['topology'], m.late)
-    t.same((late['capacity'], [s['name'] for s in late['states']]), (300, ['retention']),
-           'online: Topology has its capacity and idle states')
+    t.same((late['capacity'], [s['name'] for s in late['states']], late['online']),
+           (300, ['retention'], True), 'online: Topology has its capacity and idle states')
     reports = {'Totals': c.call('Totals')['report'],
                'CloseWindow': c.call('CloseWindow', {'window': w})['report']}
     data, end = rec.stop(c)
@@ -98,6 +105,7 @@ def comes_online(t, m, d, tmp):
         t.same((cpu.get('capacity'), cpu.get('class'), cpu.get('class_guessed', False),
                 [s['name'] for s in cpu.get('states', [])][:1]),
                (300, 'LITTLE', False, ['retention']), f'{name}: knows the CPU')
+        t.same(cpu.get('online'), False, f'{name}: offline when it began')
         t.same(daemon.check_sums(r) if 'cpus' in r else r, None, f'{name}: sums')
     # A recording from now on has it in its head.
     data, end = daemon.Recording(d.path).stop(c)
@@ -106,10 +114,32 @@ def comes_online(t, m, d, tmp):
     t.ok(again == end['report'], 'a recording that begins later',
          [f'{k}: {again.get(k)} {end["report"].get(k)}' for k in end['report']
           if again.get(k) != end['report'][k]])
+    t.same(cpu_of(end['report'], m.late)['online'], True, 'which says that it is online')
+    goes_offline(t, m, d, tmp)
+    c.close()
+
+
+def goes_offline(t, m, d, tmp):
+    """What began while the CPU was online says so, what begins later does not."""
+    c = d.client()
+    during = c.call('OpenWindow')['window']
+    rec = daemon.Recording(d.path)
     m.write('online', m.list(m.cpus[:-1]))
     wait_drains(d, 2)
-    t.same(cpu_of(c.call('Topology')['topology'], m.late)['capacity'], 300,
-           'offline again: what was learnt stays')
+    cpu = cpu_of(c.call('Topology')['topology'], m.late)
+    t.same((cpu['capacity'], cpu['online']), (300, False), 'offline again: what was learnt stays')
+    after = c.call('OpenWindow')['window']
+    for window, online in ((during, True), (after, False)):
+        for method in 'ReadWindow', 'CloseWindow':
+            cpu = cpu_of(c.call(method, {'window': window})['report'], m.late)
+            t.same((cpu['capacity'], cpu['online']), (300, online),
+                   f'{method} of one that began with the CPU {"online" if online else "offline"}')
+    data, end = rec.stop(c)
+    (tmp / 'off.tmr').write_bytes(data)
+    t.same(cpu_of(end['report'], m.late)['online'], True, 'a recording that began online')
+    t.ok(replay(tmp / 'off.tmr') == end['report'], 'and its replay')
+    c.ask('Subscribe', {'period_ms': 1000}, more=True)
+    t.same(cpu_of(c.take()['report'], m.late)['online'], False, 'a sample')
     c.close()
 
 
