@@ -160,7 +160,7 @@ t0=$(python3 -c "$now")
 run 0 "$TMIGR" run --warmup 0.6 -o warm -- sh -c "python3 -c '$now'; sleep 3; python3 -c '$now'"
 check "--warmup: the window starts so long after the command, and ends with it" \
 	test "$(json warm/report.json "r['warmup_ns'] == 600000000 and $t0 + 600000000 <= r['start_ns'] and $(tail -1 warm/stdout) <= r['start_ns'] + r['window_ns']")" = True
-run 143 "$TMIGR" run --json --warmup 0.3 -d 0.4 sleep 60
+run 0 "$TMIGR" run --json --warmup 0.3 -d 0.4 sleep 60
 check "--warmup -d: -d is of the window" test "$(json "$TMP/out" 'r["window_ns"] >= 400000000')" = True
 run 0 "$TMIGR" run --warmup 60 -o early true
 is "a command that ends in the warm-up: failed" "$(json early/report.json 'r["failed"]')" \
