@@ -157,7 +157,7 @@ run 0 "$TMIGR" run --settle 0.4 -o settled -- python3 -c "$now"
 check "--settle: the command starts so long after the tool, and in the window" \
 	test "$(json settled/report.json "r['settle_ns'] == 400000000 and $t0 + 400000000 <= r['start_ns'] <= $(cat settled/stdout) <= r['start_ns'] + r['window_ns']")" = True
 t0=$(python3 -c "$now")
-run 0 "$TMIGR" run --warmup 0.6 -o warm -- sh -c "python3 -c '$now'; sleep 3; python3 -c '$now'"
+run 0 "$TMIGR" run --warmup 0.6 -o warm -- sh -c "python3 -c '$now'; sleep 2; python3 -c '$now'"
 check "--warmup: the window starts so long after the command, and ends with it" \
 	test "$(json warm/report.json "r['warmup_ns'] == 600000000 and $t0 + 600000000 <= r['start_ns'] and $(tail -1 warm/stdout) <= r['start_ns'] + r['window_ns']")" = True
 run 0 "$TMIGR" run --json --warmup 0.3 -d 0.4 sleep 60
@@ -237,13 +237,15 @@ put_back "after another error"
 run 9 "$TMIGR" run "${o[@]}" -- sh -c 'exit 9'
 put_back "after a command that failed"
 for sig in INT TERM HUP KILL; do
-	env --default-signal=INT "$TMIGR" run "${o[@]}" -- sh -c 'echo >ready; exec sleep 60' >"$TMP/out" 2>"$TMP/err" &
+	env --default-signal=INT "$TMIGR" run "${o[@]}" -- sh -c 'echo $$ >ready; exec sleep 60' >"$TMP/out" 2>"$TMP/err" &
 	pid=$!
-	read -r _ <ready
+	read -r command <ready
 	is "SIG$sig: it is changed" "$(state)" 11110000
 	kill -$sig $pid
 	wait $pid 2>/dev/null
 	put_back "after SIG$sig"
+	# Nobody passes SIGKILL on.
+	[ $sig != KILL ] || kill "$command"
 done
 
 # ---- --fail-if ----
@@ -300,6 +302,7 @@ if kill -0 $daemon 2>/dev/null; then
 	done
 	"$TMIGR" run --socket "$TMP/sock" -n 3 -o gone -- sh -c "kill -9 $daemon; sleep 0.5" >"$TMP/out" 2>"$TMP/err"
 	is "a daemon that ends: exit" $? 1
+	wait $daemon 2>/dev/null
 	is "no further run" "$(ls gone)" run-1
 	is "the run is marked" "$(json gone/run-1/report.json 'r["failed"]')" "the daemon that measured went away"
 else
