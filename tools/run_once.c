@@ -119,6 +119,9 @@ static int code_of(const struct loop *l, const struct outcome *end, bool cut, in
 		return 128 + l->signal;
 	if (c->pid && !cut && child_exit_code(c))
 		return child_exit_code(c);
+	/* A window that the command was not in. */
+	if (!ret && *end->why)
+		return TMIGR_EXIT_ERROR;
 	return ret;
 }
 

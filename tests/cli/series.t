@@ -71,6 +71,8 @@ run 137 "$TMIGR" run -n 1 -o killed -- sh -c 'kill -KILL $$'
 is "killed by a signal" "$(json killed/run-1/report.json 'r["failed"]')" "killed by signal 9, Killed"
 run 0 "$TMIGR" run -n 2 -d 0.2 -o cut -- sleep 60
 is "what -d ended did not fail" "$(json cut/run-2/report.json '"failed" in r')" False
+run 3 "$TMIGR" run -n 2 -d 0.2 --force -o cut --fail-if 'window_s>0' -- sleep 60
+err_has "and is tested by --fail-if" "run 2: --fail-if 'window_s>0' is true"
 run 0 "$TMIGR" run -n 2 -d 0.2 -o idle
 is "no command: two windows" "$(json idle/run-2/report.json 'r["command"], "failed" in r')" "[] False"
 run 127 "$TMIGR" run -n 3 -o nothing no-such-command-here
@@ -162,7 +164,8 @@ check "--warmup: the window starts so long after the command, and ends with it" 
 	test "$(json warm/report.json "r['warmup_ns'] == 600000000 and $t0 + 600000000 <= r['start_ns'] and $(tail -1 warm/stdout) <= r['start_ns'] + r['window_ns']")" = True
 run 0 "$TMIGR" run --json --warmup 0.3 -d 0.4 sleep 60
 check "--warmup -d: -d is of the window" test "$(json "$TMP/out" 'r["window_ns"] >= 400000000')" = True
-run 0 "$TMIGR" run --warmup 60 -o early true
+run 1 "$TMIGR" run --warmup 60 -o early true
+out_has "a command that ends in the warm-up: its report says so" "the command ended within the warm-up"
 is "a command that ends in the warm-up: failed" "$(json early/report.json 'r["failed"]')" \
 	"the command ended within the warm-up"
 run 127 "$TMIGR" run --warmup 60 -o none no-such-command-here
