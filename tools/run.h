@@ -330,4 +330,7 @@ enum earlier { RUN_MISSING, RUN_AGAIN, RUN_KEPT };
  */
 int run_earlier(const char *path, unsigned long run, const json_t *now);
 
+/* Is anything at @path but an empty folder? */
+bool run_is_there(const char *path);
+
 #endif
