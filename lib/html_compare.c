@@ -304,9 +304,26 @@ static void put_note(FILE *out, const char *what, const char *text)
 	fputs("</p>\n", out);
 }
 
-/* A value far from its siblings, with what differed in that run. */
-static void put_flag(FILE *out, const json_t *flag)
+/* Names are unique within a section only. */
+static void put_full_name(const struct compare *c, const json_t *value)
 {
+	const char *key = tmigr_rep_str(value, "key");
+	const json_t *q;
+	size_t i;
+
+	json_array_foreach (json_object_get(c->json, "quantities"), i, q)
+		if (!strcmp(tmigr_rep_str(q, "key"), key)) {
+			tmigr_html_text(c->out, tmigr_rep_str(q, "section"));
+			fputs(": ", c->out);
+			break;
+		}
+	tmigr_html_text(c->out, tmigr_rep_str(value, "name"));
+}
+
+/* A value far from its siblings, with what differed in that run. */
+static void put_flag(const struct compare *c, const json_t *flag)
+{
+	FILE *out = c->out;
 	const json_t *values = json_object_get(flag, "values"), *facts, *v;
 	size_t i, n = 0;
 
@@ -315,7 +332,7 @@ static void put_flag(FILE *out, const json_t *flag)
 	fprintf(out, ", run %llu (", (unsigned long long)tmigr_rep_u64(flag, "run"));
 	json_array_foreach (values, i, v) {
 		fputs(i ? "; " : "", out);
-		tmigr_html_text(out, tmigr_rep_str(v, "name"));
+		put_full_name(c, v);
 		fprintf(out, " %.6g", json_number_value(json_object_get(v, "value")));
 	}
 	fputs(").", out);
@@ -350,7 +367,7 @@ static void put_notes(const struct compare *c)
 		fputs("</p>\n", c->out);
 	}
 	json_array_foreach (json_object_get(c->json, "flags"), i, v)
-		put_flag(c->out, v);
+		put_flag(c, v);
 }
 
 static void put_summary(const struct compare *c)
