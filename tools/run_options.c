@@ -33,8 +33,8 @@ static const char help[] =
 	"      --housekeeping CPU   where the tool itself runs (else where it matters least)\n"
 	"      --kick               wake every CPU once before the window, so that all are known\n"
 	"      --no-stats           do not measure what the tracing itself "
-	"costs\n" DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
-	"                           (as --housekeeping, --kick and --no-stats do)\n"
+	"costs\n" SOURCE_HELP DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
+	"                           (as --housekeeping, --kick, --no-stats and --source do)\n"
 	"      --json               print the report as JSON (with -n: each run's); the command's\n"
 	"                           standard output goes to standard error then\n" FAIL_IF_HELP
 	"      --progress, --no-progress\n"

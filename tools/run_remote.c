@@ -114,15 +114,32 @@ static int on_mark(struct session *s, __u64 watermark_ns)
 	return tmigr_model_advance(s->remote.model, watermark_ns);
 }
 
-/* What the daemon knew more at the end; with --class the session looks itself. */
-static int end_topology(struct session *s, const json_t *json, struct tmigr_err *err)
+/* What the daemon knows more than when it was asked, at the window's start or at its end;
+ * with --class the session looks itself. */
+static int later_topology(struct session *s, const json_t *json, struct tmigr_err *err)
 {
+	struct tmigr_topology *topo = NULL;
+	json_t *known;
+	bool same;
 	int ret;
 
 	if (!json || json_is_null(json) || s->opts->classes.n)
 		return 0;
-	ret = tmigr_topology_from_json(json, &s->end_topo, err);
-	return ret < 0 ? ret : daemon_same_cpus(s->topo, s->end_topo, err);
+	known = tmigr_topology_to_json(s->topo);
+	same = known && json_equal(known, json);
+	json_decref(known);
+	if (same)
+		return 0;
+	ret = tmigr_topology_from_json(json, &topo, err);
+	if (ret == 0)
+		ret = daemon_same_cpus(s->topo, topo, err);
+	if (ret < 0) {
+		tmigr_topology_free(topo);
+		return ret;
+	}
+	tmigr_topology_free(s->end_topo);
+	s->end_topo = topo;
+	return 0;
 }
 
 static int on_end(struct session *s, const json_t *end, struct tmigr_err *err)
@@ -137,7 +154,7 @@ static int on_end(struct session *s, const json_t *end, struct tmigr_err *err)
 	if (!ret && totals->n_cpus != s->topo->n_cpus)
 		ret = tmigr_fail(err, -EPROTO, "its figures are of other CPUs");
 	if (!ret)
-		ret = end_topology(s, json_object_get(end, "topology"), err);
+		ret = later_topology(s, json_object_get(end, "topology"), err);
 	if (!ret && marks)
 		ret = json_object_set(s->info, "marks", marks) ? -ENOMEM : 0;
 	if (!ret)
@@ -160,7 +177,9 @@ static int on_frame(struct session *s, const struct tmigr_frame *f, struct tmigr
 		return on_end(s, f->json, err);
 	case TMIGR_FRAME_CUT:
 		return -EPROTO;
-	default: /* META: what it has came with the answers already */
+	case TMIGR_FRAME_META: /* a CPU may have come since the answer */
+		return later_topology(s, json_object_get(f->json, "topology"), err);
+	default:
 		return 0;
 	}
 }

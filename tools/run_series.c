@@ -231,7 +231,7 @@ int run_series(struct session *s, struct signals *signals)
 	struct series x = {.session = s, .opts = o, .signals = signals, .lock = -1};
 	int ret;
 
-	x.now = run_info(o, true, "");
+	x.now = run_info(o, true, "", NULL);
 	ret = x.now && !run_info_begin(x.now, o, 0, NULL) &&
 			      !json_object_set_new(x.now, "options", run_info_options(o))
 		      ? lock(&x)

@@ -78,10 +78,14 @@ def soak(t, d):
     t.ok(got == want, f'{len(parts)} samples add up to the long window',
          [f'{k}: {got.get(k)} {want.get(k)}' for k in got.keys() | want.keys()
           if got.get(k) != want.get(k)])
-    early, late = max(memory[2:6]), min(memory[-4:])
-    t.ok(late <= early + SLACK, 'memory stays', [str(memory)])
-    t.ok(min(fds[-4:]) <= max(fds[:4]), 'descriptors stay', [str(fds)])
-    t.note(f'resident by sample: {memory[::max(SAMPLES // 20, 1)]}')
+    # What the machine does is held, too: compared once it has done it for a while. A
+    # connection that was closed may not be seen yet.
+    quarter = len(memory) // 4
+    early, late = max(memory[quarter:2 * quarter]), min(memory[-quarter:])
+    some = slice(None, None, max(SAMPLES // 20, 1))
+    t.ok(late <= early + SLACK, 'memory stays', [f'{early} early, {late} late'])
+    t.ok(min(fds[-quarter:]) <= min(fds[:quarter]), 'descriptors stay', [str(fds[some])])
+    t.note(f'resident by sample: {memory[some]}')
     t.note(f'resident, not of files: {early} early, {late} late; {len(samples)} samples')
     t.same(d.status()['lost_records'], 0, 'no record was lost')
 
