@@ -97,8 +97,10 @@ head -c 3000000 /dev/zero | tr '\0' x >"$TMP/long"
 is "a match behind what is looked at" "$({ cat "$TMP/long"; echo ' w 2'; } | "$values" 'u= w ([0-9])')" \
 	"note: metric u: no value: nothing that the command printed matches (of lines longer than 16 KiB only their beginning was read)"
 seq 1 20000 | sed 's/.*/T: & (1) P: 0 I:1 C: 1 Min: 1 Act: 1 Avg: 1 Max: 1/' >"$TMP/many"
+# ASan reserves more addresses than any limit lets it.
+[[ $B == *asan* ]] && limit=unlimited || limit=4000000
 check "memory is bounded whatever is printed" \
-	bash -c "ulimit -v 4000000000 2>/dev/null; '$values' cyclictest <'$TMP/many' | tail -1 | grep -q 'more than 4096 values'"
+	bash -c "ulimit -v $limit; '$values' cyclictest <'$TMP/many' | tail -1 | grep -q 'more than 4096 values'"
 
 # ---- the programs themselves, where they are ----
 real() { # PROGRAM SPEC WANTED-NAMES COMMAND
