@@ -166,12 +166,12 @@ def check_window(tap, name, window, out, unknown_ns=0):
     tap.ok(f"{name}: reported again, the same bytes", same_text(out, window))
     tap.ok(f"{name}: the capture's own order of words is without contradiction",
            [f"{n} {what}" for n, what in zip(seen.order_counts, ("odd", "breaks")) if n])
-    took_turns = turns.Turns(whole)
+    before, after = (bookings.Sysfs(out[f"{window}.{x}"].decode()) for x in ("before", "after"))
+    took_turns = turns.Turns(whole, bool(before.driven()))
     problems, idle, updates = turns.side_by_side(
         recorded(out[f"{window}/events.tmr"]), whole, took_turns, seen.start, seen.end)
     tap.ok(f"{name}: the capture's events one by one, at the same time", problems)
     tap.ok(f"{name}: residency is the capture's", judge.residency(report, seen, idle))
-    before, after = (bookings.Sysfs(out[f"{window}.{x}"].decode()) for x in ("before", "after"))
     if before.driven():
         problems, notes = bookings.sysfs(report, whole, took_turns, before, after)
         tap.ok(f"{name}: residency is sysfs's", problems)

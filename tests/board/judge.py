@@ -259,6 +259,8 @@ def holdings(report, segments, window, turned):
             count = sum(ns > LONG_NS for ns in mine.get((root["group"], cpu), []))
             lengths = [b - a for a, b, what in other["segments"] if what == ("held", cpu)]
             least, most = (sum(ns > LONG_NS + x for ns in lengths) for x in (near, -near))
+            # before a root's first update the capture knows nothing of it
+            most += sum(what[0] == "unknown" for _, _, what in other["segments"])
             if not least <= count <= most:
                 yield (f"{root['group']}: CPU {cpu} held it {count} times for more than {LONG_NS} ns, "
                        f"by the capture {least} to {most} times")

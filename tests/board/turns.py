@@ -30,14 +30,21 @@ ENTER, EXIT = 1, 2
 UPDATES = (4, 5)
 
 
-class Turns:
-    """When which CPU ran, by a capture (figures.Window)."""
+# The kernel's default idle has interrupts on: the handler of the one that ends a stay runs before
+# the event of the exit.
+HANDLER_NS = 100_000
 
-    def __init__(self, whole):
+
+class Turns:
+    """When which CPU ran, by a capture (figures.Window). `driven`: by a cpuidle driver, which
+    handles interrupts behind the event of the exit."""
+
+    def __init__(self, whole, driven):
         self.busy = {}
+        before = 0 if driven else HANDLER_NS
         for cpu in whole.cpus:
             away = self._away(whole, cpu)
-            self.busy[cpu] = [(a, b) for a, b, slot in whole.slot[cpu].cut(whole.start, whole.end)
+            self.busy[cpu] = [(a - before, b) for a, b, slot in whole.slot[cpu].cut(whole.start, whole.end)
                               if slot == RUNNING and not any(x <= a and b <= y for x, y in away)]
         self.starts = {cpu: [a for a, _ in busy] for cpu, busy in self.busy.items()}
 

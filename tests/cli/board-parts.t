@@ -173,7 +173,7 @@ class Made:
         before = bookings.Sysfs(reading.format(first * 1000, 7, 7))
         after = bookings.Sysfs(reading.format(last * 1000, 7 + sum(counted) // 1000 + us,
                                               7 + len(counted) + usage))
-        took = turns.Turns(whole)
+        took = turns.Turns(whole, True)
         problems, _ = bookings.sysfs(report, whole, took, before, after)
         records = [(t + (shift[1] if (cpu, t // 1000) == shift[0] else 0), cpu, kind, a)
                    for t, cpu, kind, a in self.records] if shift else self.records

@@ -14,8 +14,13 @@ step()
 boot_trace > /out/boot-trace.txt
 uname -r > /out/release
 mkdir -p /run/tmigr
-tmigrd --foreground > /out/tmigrd.log 2>&1 &
-daemon=$!
+# Not this shell's child: observe waits for those.
+(
+	{
+		tmigrd --foreground > /out/tmigrd.log 2>&1
+		echo $? > /out/tmigrd.rc
+	} &
+)
 for _ in $(seq 50); do
 	tmigr status > /out/status.text 2>&1 && break
 	sleep 0.1
@@ -36,6 +41,8 @@ tmigr report /tmp/dump.tmr > /out/dumped.text 2> /out/dumped.err
 echo $? > /out/dumped.rc
 tmigr tree --json > /out/tree-late.json
 tmigr status > /out/status-late.text 2>&1
-kill -TERM $daemon
-wait $daemon
-echo $? > /out/tmigrd.rc
+kill -TERM "$(pidof tmigrd)"
+for _ in $(seq 50); do
+	[ ! -s /out/tmigrd.rc ] || break
+	sleep 0.1
+done
