@@ -59,6 +59,11 @@ endif
 # This tree's own repository: not one around it, and whoever owns it.
 VERSION := $(shell git --git-dir=.git --work-tree=. describe --tags --always --dirty 2>/dev/null || echo 0.1)
 
+# Only trace.dat files need it; TRACECMD=0 builds without. Debian has no archive of it
+# to link statically.
+TRACECMD ?= $(if $(filter 1,$(STATIC)),,$(shell $(PKG_CONFIG) --exists libtracecmd 2>/dev/null && echo 1))
+TRACECMD_LIBS = $(if $(filter 1,$(TRACECMD)),$(shell $(PKG_CONFIG) --libs libtracecmd))
+
 CFLAGS ?= -O2 -g
 LDFLAGS += -Wl,--as-needed
 WARN := -Wall -Wextra -Wshadow -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
@@ -79,15 +84,16 @@ PACKAGES += $(if $(filter 1,$(GSL)),gsl)
 
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -I$(B) $(if $(filter 1,$(NCURSES)),-DTMIGR_CURSES) \
 	$(if $(filter 1,$(PERFETTO)),-DTMIGR_PERFETTO) $(if $(filter 1,$(GSL)),-DTMIGR_GSL) \
+	$(if $(filter 1,$(TRACECMD)),-DTMIGR_TRACECMD $(shell $(PKG_CONFIG) --cflags libtracecmd)) \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null) -MMD -MP $(CFLAGS)
-LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lm
+LIBS = $(TRACECMD_LIBS) $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lm
 ifeq ($(SANITIZE),1)
 ALL_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=address,undefined
 endif
 ifeq ($(STATIC),1)
 # Once more at the end: lib/libelf_static.c.
-LIBS = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) $(B)/libtmigr.a -lm
+LIBS = $(TRACECMD_LIBS) $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) 2>/dev/null) $(B)/libtmigr.a -lm
 LDFLAGS += -static -s
 endif
 
@@ -190,13 +196,29 @@ $(B)/tests/programs/%: $(B)/tests/programs/%.o $(B)/tests/libtests.a $(B)/libtmi
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) $(if $(filter 1,$(STATIC)),,-lcmocka) -lm
 
-FUZZ_SRC := $(filter-out daemon/main.c,$(wildcard daemon/*.c))
-$(B)/tests/fuzz/request: tests/fuzz/request.c $(FUZZ_SRC) $(wildcard daemon/*.h) $(B)/interface.inc $(B)/service.inc $(LIB_OBJ) | $(B)/version.h
+# What a harness tests is built once more, with libFuzzer's instrumentation.
+FUZZ_CFLAGS := -std=c11 -D_GNU_SOURCE -Iinclude -I$(B) -g -O1 -fno-omit-frame-pointer -MMD -MP \
+	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+$(B)/fuzz/%.o: %.c | $(BPF_SKEL) $(B)/version.h
+	$(call msg,FUZZ-CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null) -c -o $@ $<
+
+$(B)/fuzz/libtmigr.a: $(patsubst lib/%.c,$(B)/fuzz/lib/%.o,$(wildcard lib/*.c))
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+# The daemon's request path: its methods are the harness's.
+FUZZ_DAEMON := $(patsubst daemon/%.c,$(B)/fuzz/daemon/%.o,$(filter-out daemon/main.c,$(wildcard daemon/*.c)))
+$(B)/fuzz/daemon/methods.o: $(B)/interface.inc $(B)/service.inc
+$(B)/tests/fuzz/request: $(FUZZ_DAEMON)
+$(B)/tests/fuzz/request: FUZZ_LDFLAGS := -Wl,--wrap=methods_call
+
+$(B)/tests/fuzz/%: $(B)/fuzz/tests/fuzz/%.o $(B)/fuzz/libtmigr.a
 	$(call msg,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -std=c11 -D_GNU_SOURCE -Iinclude -I$(B) -g -O1 -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=undefined -Wl,--wrap=methods_call -o $@ \
-		$(filter %.c,$^) $(LIB_OBJ) $(LIBS)
+	$(Q)$(CLANG) -fsanitize=fuzzer,address,undefined $(FUZZ_LDFLAGS) -o $@ \
+		$(filter %.o,$^) $(B)/fuzz/libtmigr.a $(LIBS)
 
 $(B)/bench/%: $(B)/bench/%.o $(B)/libtmigr.a
 	$(call msg,LD,$@)

@@ -231,6 +231,14 @@ void flight_before_drain(struct flight *f)
 		try_key(f);
 }
 
+/* ftrace has no edges to announce: one is made when the key is due. */
+static bool announce(struct flight *f)
+{
+	int ret = tmigr_engine_announce_edge(f->d->engine, NULL);
+
+	return ret == 0 || ret == -EOPNOTSUPP;
+}
+
 static struct entry *new_entry(struct flight *f, __u64 watermark_ns)
 {
 	struct entry *e = calloc(1, sizeof(*e));
@@ -273,7 +281,7 @@ void flight_after_drain(struct flight *f, __u64 watermark_ns)
 	f->since_key += entry_bytes(e);
 	evict(f, now_ns());
 	if (key_is_due(f, now_ns() + f->d->opts->drain_ns))
-		f->announced = tmigr_engine_announce_edge(f->d->engine, NULL) == 0;
+		f->announced = announce(f);
 }
 
 /* ---- dumps ---- */

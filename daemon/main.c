@@ -37,6 +37,8 @@ static const char help[] =
 	"                       10K a CPU\n"
 	"  --housekeeping CPU   run there (the CPU where it matters least)\n"
 	"  --class NAME=CPULIST CPUs of a capacity class; repeatable\n"
+	"  --source SOURCE      measure with bpf, ftrace (as root), or auto: ftrace where the\n"
+	"                       kernel has no BTF or BPF (auto)\n"
 	"  --foreground         stay in the foreground; messages go to stderr with the\n"
 	"                       journal's priorities\n"
 	"  --help, --version\n"
@@ -108,6 +110,19 @@ static int parse_count(const char *text, int min, int max)
 	return (int)n;
 }
 
+static bool parse_source(const char *text, enum tmigr_source *ret)
+{
+	if (strcmp(text, "ftrace") == 0)
+		*ret = TMIGR_SOURCE_FTRACE;
+	else if (strcmp(text, "bpf") == 0)
+		*ret = TMIGR_SOURCE_BPF;
+	else if (strcmp(text, "auto") == 0)
+		*ret = TMIGR_SOURCE_AUTO;
+	else
+		return false;
+	return true;
+}
+
 enum {
 	OPT_SOCKET = 256,
 	OPT_FLIGHT,
@@ -118,6 +133,7 @@ enum {
 	OPT_CPU,
 	OPT_CLASS,
 	OPT_FG,
+	OPT_SOURCE,
 	OPT_ROOT
 };
 
@@ -130,6 +146,7 @@ static const struct option long_options[] = {
 	{"window-mem", required_argument, NULL, OPT_WINDOWS},
 	{"housekeeping", required_argument, NULL, OPT_CPU},
 	{"class", required_argument, NULL, OPT_CLASS},
+	{"source", required_argument, NULL, OPT_SOURCE},
 	{"foreground", no_argument, NULL, OPT_FG},
 	{"sysfs", required_argument, NULL, OPT_ROOT}, /* for tests */
 	{"help", no_argument, NULL, 'h'},
@@ -170,6 +187,8 @@ static int take_option(struct tmigrd_opts *o, int opt, const char *arg)
 	case OPT_CLASS:
 		o->classes[o->n_classes++] = arg;
 		return 0;
+	case OPT_SOURCE:
+		return parse_source(arg, &o->source) ? 0 : usage("--source", "bpf, ftrace or auto");
 	case OPT_FG:
 		o->foreground = true;
 		return 0;

@@ -61,8 +61,9 @@ static json_t *status_json(struct tmigrd *d)
 	const struct clients *cs = &d->clients;
 
 	uname(&u);
-	return json_pack("{ss ss sb sI sI sI sI si sI sI sI si si sI so so}", "version",
-			 TMIGR_VERSION, "kernel", u.release, "timer_migration_hierarchy",
+	return json_pack("{ss ss ss sb sI sI sI sI si sI sI sI si si sI so so}", "version",
+			 TMIGR_VERSION, "kernel", u.release, "source",
+			 tmigr_engine_source(d->engine, NULL), "timer_migration_hierarchy",
 			 tmigr_engine_has_tmigr(d->engine), "start_ns", (json_int_t)d->start_ns,
 			 "now_ns", (json_int_t)now_ns(), "drain_ns", (json_int_t)d->opts->drain_ns,
 			 "lost_records", (json_int_t)tmigr_engine_lost(d->engine), "clients",

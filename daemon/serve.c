@@ -19,10 +19,11 @@
 static int open_engine(struct tmigrd *d, struct tmigr_err *err)
 {
 	const struct tmigrd_opts *o = d->opts;
+	const struct tmigr_live_opts live = {.source = o->source};
 	int ret = tmigr_topology_read(o->root, o->classes, o->n_classes, &d->topo, err);
 
 	if (ret == 0)
-		ret = tmigr_engine_open(NULL, d->topo, &d->engine, err);
+		ret = tmigr_engine_open(&live, d->topo, &d->engine, err);
 	if (ret < 0)
 		return ret;
 	d->cpu = tmigr_housekeeping_pin(d->topo, o->housekeeping, &d->housekeeping, err);
@@ -51,7 +52,7 @@ static int prepare(struct tmigrd *d, struct tmigr_err *err)
 	if (ret < 0)
 		return ret;
 	d->info = report_info(d);
-	if (!d->info)
+	if (!d->info || tmigr_engine_put_source(d->engine, d->info))
 		return tmigr_fail(err, -ENOMEM, "out of memory");
 	ret = records_init(d);
 	if (ret < 0)

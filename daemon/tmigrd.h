@@ -39,6 +39,7 @@ struct tmigrd_opts {
 	size_t window_bytes; /* of all clients' windows */
 	const char *root;    /* of sysfs; NULL: the running machine's. Tests. */
 	int housekeeping;    /* -1: chosen */
+	enum tmigr_source source;
 	bool foreground;
 	const char **classes;
 	size_t n_classes;

@@ -95,6 +95,8 @@ void tmigr_compare_table_free(struct tmigr_compare_table *t);
 /* ---- compare_residency.c, compare_migrator.c: run @run's report into the table ---- */
 
 void tmigr_compare_residency(struct tmigr_compare_table *t, size_t run, bool cpus);
+/* Notes of the time of which no run knows what CPUs did in it. */
+void tmigr_compare_unknown(struct tmigr_compare_table *t);
 void tmigr_compare_metrics(struct tmigr_compare_table *t, size_t run);
 void tmigr_compare_migrator(struct tmigr_compare_table *t, size_t run, bool cpus);
 void tmigr_compare_remote(struct tmigr_compare_table *t, size_t run);

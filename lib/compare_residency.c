@@ -79,7 +79,6 @@ static void cpu_residency(struct tmigr_compare_table *t, size_t run, const json_
 			  (double)tmigr_rep_u64(s, "below"));
 	}
 	plain_time(t, run, cpu, "offline_ns", "offline", cpus);
-	plain_time(t, run, cpu, "unknown_ns", "unknown", cpus);
 }
 
 void tmigr_compare_residency(struct tmigr_compare_table *t, size_t run, bool cpus)
@@ -89,6 +88,74 @@ void tmigr_compare_residency(struct tmigr_compare_table *t, size_t run, bool cpu
 
 	json_array_foreach (json_object_get(t->set->runs[run].report, "cpus"), i, cpu)
 		cpu_residency(t, run, cpu, cpus);
+}
+
+/* ---- time of which nothing is known ---- */
+
+/* Adds the run's CPU time and the unknown part of it to @sums: class -> [both]. */
+static void add_unknown(json_t *sums, const json_t *report)
+{
+	__u64 window = tmigr_rep_u64(report, "window_ns");
+	const json_t *cpu;
+	size_t i;
+
+	json_array_foreach (json_object_get(report, "cpus"), i, cpu) {
+		const char *class_name = tmigr_rep_str(cpu, "class");
+		json_t *sum = json_object_get(sums, class_name);
+		__u64 all = (__u64)json_integer_value(json_array_get(sum, 0)) + window;
+		__u64 unknown = (__u64)json_integer_value(json_array_get(sum, 1)) +
+				tmigr_rep_u64(cpu, "unknown_ns");
+
+		json_object_set_new(sums, class_name,
+				    json_pack("[I, I]", (json_int_t)all, (json_int_t)unknown));
+	}
+}
+
+/* "88.0 % of A53's, 1.0 % of A72's"; false: all is known. */
+static bool put_unknown(json_t *sums, FILE *out)
+{
+	const char *class_name;
+	json_t *sum;
+	bool any = false;
+
+	json_object_foreach (sums, class_name, sum) {
+		__u64 all = (__u64)json_integer_value(json_array_get(sum, 0));
+		__u64 unknown = (__u64)json_integer_value(json_array_get(sum, 1));
+		char buf[TMIGR_FMT_MAX];
+
+		if (!unknown)
+			continue;
+		fprintf(out, "%s%s %% of %s's", any ? ", " : "", tmigr_fmt_pct(buf, unknown, all),
+			class_name);
+		any = true;
+	}
+	return any;
+}
+
+/* It is the tool's, not the machine's: nothing that a difference could be seen in. */
+void tmigr_compare_unknown(struct tmigr_compare_table *t)
+{
+	for (size_t k = 0; k < t->set->n_labels; k++) {
+		const struct tmigr_run_label *l = &t->set->labels[k];
+		json_t *sums = json_object();
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+		bool any = false;
+
+		for (size_t i = l->first; i < l->first + l->n; i++)
+			add_unknown(sums, t->set->runs[i].report);
+		if (out) {
+			any = put_unknown(sums, out);
+			fclose(out);
+		}
+		if (any)
+			tmigr_compare_note(t, "%s: %s CPU time is unknown (lost or not collected).",
+					   l->name, text);
+		t->failed |= !sums || !out;
+		json_decref(sums);
+		free(text);
+	}
 }
 
 /* ---- metrics and energy: members that only some runs have, and that no check of

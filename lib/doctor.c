@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
 
+#include "ftrace_priv.h"
 #include "sysfs.h"
 
 /* Every address is 0 for those who may not see them; as it is with all, so it
@@ -30,20 +30,40 @@ static void look_at_kallsyms(struct doctor_facts *f)
 	fclose(file);
 }
 
-/* By the table of mounts: libtracefs would mount it, and looking must not
- * change the system. */
+static bool has_event(const struct doctor_facts *f, const char *event)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/events/%s/format", f->tracefs, event);
+	return access(path, R_OK) == 0;
+}
+
+static void look_at_events(struct doctor_facts *f)
+{
+	static const char *const needed[] = {
+		"timer_migration/tmigr_group_set_cpu_active",
+		"timer_migration/tmigr_group_set_cpu_inactive",
+		"timer_migration/tmigr_cpu_active",
+		"timer_migration/tmigr_cpu_idle",
+	};
+	char path[256];
+
+	if (!f->tracefs_readable)
+		return;
+	snprintf(path, sizeof(path), "%s/instances", f->tracefs);
+	f->ftrace_instances = access(path, W_OK | X_OK) == 0;
+	f->ftrace_idle = has_event(f, "power/cpu_idle");
+	f->ftrace_tmigr = true;
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		f->ftrace_tmigr = f->ftrace_tmigr && has_event(f, needed[i]);
+}
+
 static void look_at_tracefs(struct doctor_facts *f)
 {
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	const struct mntent *m;
-
-	if (!mounts)
-		return;
-	while (!f->tracefs[0] && (m = getmntent(mounts)))
-		if (strcmp(m->mnt_type, "tracefs") == 0 && strlen(m->mnt_dir) < sizeof(f->tracefs))
-			memcpy(f->tracefs, m->mnt_dir, strlen(m->mnt_dir) + 1);
-	endmntent(mounts);
+	if (!tmigr_tracefs_mounted(f->tracefs))
+		f->tracefs[0] = '\0';
 	f->tracefs_readable = f->tracefs[0] && access(f->tracefs, R_OK | X_OK) == 0;
+	look_at_events(f);
 }
 
 static void look_at_capabilities(struct doctor_facts *f)

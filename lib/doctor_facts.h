@@ -26,8 +26,11 @@ struct doctor_facts {
 	struct tmigr_err features_err;
 	bool kallsyms_readable;
 	bool kallsyms_hidden; /* every address reads 0 for this user */
-	char tracefs[128];    /* where it is mounted, "" nowhere */
+	char tracefs[128];    /* TMIGR_TRACEFS_BYTES: where it is mounted, "" nowhere */
 	bool tracefs_readable;
+	/* Instances can be made in it; its events are enough for residency, and for
+	 * the hierarchy. */
+	bool ftrace_instances, ftrace_idle, ftrace_tmigr;
 	uint64_t caps;			 /* effective ones, as a bit mask */
 	int bpf_load;			 /* 0, or a negative errno */
 	int unprivileged_bpf_disabled;	 /* the sysctl, -1 unreadable */
@@ -37,7 +40,7 @@ struct doctor_facts {
 };
 
 /* Number of checks that doctor_judge() makes. */
-#define DOCTOR_CHECKS 14
+#define DOCTOR_CHECKS 15
 
 /* Fills @checks[DOCTOR_CHECKS]; returns the number of FAILs. */
 int doctor_judge(const struct doctor_facts *facts, struct tmigr_check *checks);

@@ -56,6 +56,31 @@ static void append(char *list, size_t size, const char *item)
 	snprintf(list + len, size - len, "%s%s", len ? ", " : "", item);
 }
 
+/* The ftrace source measures here, by itself where BPF cannot be had. */
+static bool ftrace_works(const struct doctor_facts *f)
+{
+	return f->tracefs_readable && f->ftrace_instances && f->ftrace_idle &&
+	       strcmp(f->lockdown, "confidentiality") != 0;
+}
+
+/* The kernel has no BPF for this, whoever asks. */
+static bool kernel_lacks_bpf(const struct doctor_facts *f)
+{
+	return (f->features_ret == 0 && !f->features.btf) || f->bpf_load == -ENOSYS ||
+	       f->bpf_load == -EINVAL;
+}
+
+/* What then is one thing less to have. */
+static enum tmigr_check_state lack(const struct doctor_facts *f)
+{
+	return ftrace_works(f) ? TMIGR_CHECK_NOTE : TMIGR_CHECK_FAIL;
+}
+
+static const char *instead(const struct doctor_facts *f)
+{
+	return ftrace_works(f) ? ": see ftrace" : "";
+}
+
 static void check_kernel(const struct doctor_facts *f, struct tmigr_check *c)
 {
 	say(c, TMIGR_CHECK_OK, "Linux %s on %s", f->release, f->machine);
@@ -66,10 +91,10 @@ static void check_btf(const struct doctor_facts *f, struct tmigr_check *c)
 	if (f->features_ret < 0)
 		say(c, TMIGR_CHECK_FAIL, "%.250s", f->features_err.text);
 	else if (!f->features.btf)
-		say(c, TMIGR_CHECK_FAIL, "no readable /sys/kernel/btf/vmlinux");
+		say(c, lack(f), "no readable /sys/kernel/btf/vmlinux%s", instead(f));
 	else
 		say(c, TMIGR_CHECK_OK, "/sys/kernel/btf/vmlinux is readable");
-	if (c->state == TMIGR_CHECK_FAIL)
+	if (c->state != TMIGR_CHECK_OK)
 		advise(c, "a kernel with CONFIG_DEBUG_INFO_BTF=y");
 }
 
@@ -97,11 +122,15 @@ static void check_tmigr(const struct doctor_facts *f, struct tmigr_check *c)
 {
 	char missing[200] = "";
 
-	if (!knows_tracepoints(f)) {
+	if (!knows_tracepoints(f) && ftrace_works(f) && f->ftrace_tmigr) {
+		say(c, TMIGR_CHECK_OK, "tracefs has those that the answer needs");
+		return;
+	}
+	if (!knows_tracepoints(f) && !ftrace_works(f)) {
 		say(c, TMIGR_CHECK_NOTE, "cannot be told without BTF");
 		return;
 	}
-	if (!f->features.tmigr) {
+	if (!knows_tracepoints(f) || !f->features.tmigr) {
 		say(c, TMIGR_CHECK_FAIL,
 		    "this kernel has no timer-migration hierarchy to trace; "
 		    "idle residency alone works");
@@ -118,7 +147,9 @@ static void check_tmigr(const struct doctor_facts *f, struct tmigr_check *c)
 
 static void check_cpu_idle(const struct doctor_facts *f, struct tmigr_check *c)
 {
-	if (!knows_tracepoints(f)) {
+	if (!knows_tracepoints(f) && ftrace_works(f)) {
+		say(c, TMIGR_CHECK_OK, "tracefs has power:cpu_idle");
+	} else if (!knows_tracepoints(f)) {
 		say(c, TMIGR_CHECK_NOTE, "cannot be told without BTF");
 	} else if (!has_tp(f, TMIGR_TP_CPU_IDLE)) {
 		say(c, TMIGR_CHECK_FAIL, "this kernel has no power:cpu_idle event");
@@ -167,6 +198,30 @@ static void check_tracefs(const struct doctor_facts *f, struct tmigr_check *c)
 	}
 }
 
+static void check_ftrace(const struct doctor_facts *f, struct tmigr_check *c)
+{
+	if (!ftrace_works(f)) {
+		say(c, TMIGR_CHECK_NOTE, "cannot measure here: %s",
+		    !f->tracefs[0]	   ? "tracefs is not mounted"
+		    : !f->ftrace_instances ? "this user may make no instance in tracefs"
+		    : !f->ftrace_idle	   ? "this kernel has no event power:cpu_idle"
+					   : "the kernel is locked down");
+		if (!f->tracefs[0])
+			advise(c, "mount -t tracefs nodev /sys/kernel/tracing");
+		else if (!f->ftrace_instances)
+			advise(c, "run as root, if BPF cannot be had");
+	} else if (kernel_lacks_bpf(f)) {
+		say(c, TMIGR_CHECK_NOTE,
+		    "measures here, as BPF cannot. Lost with it: states before a CPU's first "
+		    "event; "
+		    "residency exact in spite of losses; the order of updates by seq (it is "
+		    "rebuilt "
+		    "from their words); timers' expiries in tree and top; the cost of tracing");
+	} else {
+		say(c, TMIGR_CHECK_OK, "could measure too: --source ftrace");
+	}
+}
+
 static void check_privileges(const struct doctor_facts *f, struct tmigr_check *c)
 {
 	char missing[64] = "";
@@ -197,8 +252,9 @@ static void check_bpf_load(const struct doctor_facts *f, struct tmigr_check *c)
 		say(c, TMIGR_CHECK_OK, "the kernel accepts a raw tracepoint program");
 		return;
 	}
-	say(c, TMIGR_CHECK_FAIL, "the kernel refuses a raw tracepoint program: %s",
-	    strerror(-f->bpf_load));
+	say(c, kernel_lacks_bpf(f) ? lack(f) : TMIGR_CHECK_FAIL,
+	    "the kernel refuses a raw tracepoint program: %s%s", strerror(-f->bpf_load),
+	    kernel_lacks_bpf(f) ? instead(f) : "");
 	if (f->bpf_load == -ENOSYS)
 		advise(c, "a kernel with CONFIG_BPF_SYSCALL=y; in a container, a seccomp profile "
 			  "that lets bpf(2) through");
@@ -343,13 +399,21 @@ int doctor_judge(const struct doctor_facts *facts, struct tmigr_check *checks)
 		const char *name;
 		check_fn check;
 	} table[DOCTOR_CHECKS] = {
-		{"kernel", check_kernel},	  {"tmigr-tracepoints", check_tmigr},
-		{"cpu-idle", check_cpu_idle},	  {"btf", check_btf},
-		{"kallsyms", check_kallsyms},	  {"tracefs", check_tracefs},
-		{"privileges", check_privileges}, {"bpf-load", check_bpf_load},
-		{"lockdown", check_lockdown},	  {"cpuidle-driver", check_cpuidle},
-		{"capacity", check_capacity},	  {"timer-migration", check_timer_migration},
-		{"isolated", check_isolated},	  {"libraries", check_libraries},
+		{"kernel", check_kernel},
+		{"tmigr-tracepoints", check_tmigr},
+		{"cpu-idle", check_cpu_idle},
+		{"btf", check_btf},
+		{"kallsyms", check_kallsyms},
+		{"tracefs", check_tracefs},
+		{"ftrace", check_ftrace},
+		{"privileges", check_privileges},
+		{"bpf-load", check_bpf_load},
+		{"lockdown", check_lockdown},
+		{"cpuidle-driver", check_cpuidle},
+		{"capacity", check_capacity},
+		{"timer-migration", check_timer_migration},
+		{"isolated", check_isolated},
+		{"libraries", check_libraries},
 	};
 	int fails = 0;
 

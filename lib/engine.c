@@ -16,16 +16,11 @@ int tmigr_engine_open(const struct tmigr_live_opts *opts, const struct tmigr_top
 
 	if (!engine)
 		return tmigr_fail(err, -ENOMEM, "no memory for the engine");
-	r = tmigr_live_open(opts, topo, &engine->live, err);
+	engine->topo = topo;
+	r = tmigr_source_open(engine, opts, err);
 	if (r) {
 		tmigr_engine_close(engine);
 		return r;
-	}
-	engine->quiet = malloc(topo->n_cpus);
-	engine->snap_lost = calloc(topo->n_cpus, sizeof(*engine->snap_lost));
-	if (!engine->quiet || !engine->snap_lost) {
-		tmigr_engine_close(engine);
-		return tmigr_fail(err, -ENOMEM, "no memory for the engine");
 	}
 	*ret = engine;
 	return 0;
@@ -33,13 +28,21 @@ int tmigr_engine_open(const struct tmigr_live_opts *opts, const struct tmigr_top
 
 int tmigr_engine_start(struct tmigr_engine *engine, struct tmigr_err *err)
 {
-	return tmigr_live_start(engine->live, err);
+	int ret;
+
+	if (engine->started)
+		return tmigr_fail(err, -EINVAL, "the engine was started already");
+	ret = engine->source->start(engine, err);
+	engine->started = engine->attached = !ret;
+	return ret;
 }
 
 void tmigr_engine_stop(struct tmigr_engine *engine)
 {
 	tmigr_engine_release_edge(engine);
-	tmigr_live_detach(engine->live);
+	if (engine->attached)
+		engine->source->stop(engine);
+	engine->attached = false;
 }
 
 void tmigr_engine_close(struct tmigr_engine *engine)
@@ -50,17 +53,15 @@ void tmigr_engine_close(struct tmigr_engine *engine)
 		tmigr_window_free(engine->windows);
 	tmigr_engine_release_edge(engine);
 	tmigr_edge_unref(engine->announced);
-	tmigr_live_close(engine->live);
-	tmigr_rec_vec_free(&engine->snap);
+	if (engine->source)
+		engine->source->close(engine);
 	tmigr_rec_vec_free(&engine->since);
-	free(engine->quiet);
-	free(engine->snap_lost);
 	free(engine);
 }
 
 bool tmigr_engine_has_tmigr(const struct tmigr_engine *engine)
 {
-	return engine->live->features.tmigr;
+	return engine->source->has_tmigr(engine);
 }
 
 void tmigr_engine_tap(struct tmigr_engine *engine, tmigr_sink sink, void *arg)
@@ -69,26 +70,12 @@ void tmigr_engine_tap(struct tmigr_engine *engine, tmigr_sink sink, void *arg)
 	engine->tap_arg = arg;
 }
 
-/* A loss that was over before the snapshot means nothing to those who begin with
- * it.  A batch ends with every LOST, so live->told is as of this one. */
-static bool means_something(const struct tmigr_engine *engine, const struct tmigr_rec *rec)
-{
-	int i;
-
-	if (rec->t_ns < engine->collect_ns)
-		return false;
-	if (rec->type != TMIGR_REC_LOST || !engine->collect_ns)
-		return true;
-	i = tmigr_topology_index(engine->live->topo, rec->cpu);
-	return i < 0 || engine->live->told[i] > engine->snap_lost[i];
-}
-
 static int collect(struct tmigr_engine *engine, const struct tmigr_rec *recs, size_t n)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < n && !ret; i++)
-		if (means_something(engine, &recs[i]))
+		if (!engine->source->keeps || engine->source->keeps(engine, &recs[i]))
 			ret = tmigr_rec_vec_add(&engine->since, recs[i]);
 	return ret;
 }
@@ -109,12 +96,12 @@ int tmigr_engine_drain(struct tmigr_engine *engine, __u64 *ret_watermark_ns, str
 	__u64 watermark_ns;
 	int ret;
 
-	if (!engine->live->attached)
+	if (!engine->attached)
 		return tmigr_fail(err, -EINVAL, "the engine does not run");
 	tmigr_engine_release_edge(engine);
 	for (struct tmigr_window *w = engine->windows; w; w = w->next)
 		tmigr_window_begin(w);
-	ret = tmigr_live_drain(engine->live, tmigr_engine_sink, engine, &watermark_ns, err);
+	ret = engine->source->drain(engine, &watermark_ns, err);
 	if (ret)
 		return ret;
 	for (struct tmigr_window *w = engine->windows; w; w = w->next)
@@ -126,5 +113,22 @@ int tmigr_engine_drain(struct tmigr_engine *engine, __u64 *ret_watermark_ns, str
 
 __u64 tmigr_engine_lost(const struct tmigr_engine *engine)
 {
-	return engine->live->lost;
+	return engine->source->lost(engine);
+}
+
+const char *tmigr_engine_source(const struct tmigr_engine *engine, const char **ret_why)
+{
+	if (ret_why)
+		*ret_why = engine->why;
+	return engine->source->name;
+}
+
+int tmigr_engine_put_source(const struct tmigr_engine *engine, json_t *info)
+{
+	const char *why, *name = tmigr_engine_source(engine, &why);
+
+	if (json_object_set_new(info, "source", json_string(name)) ||
+	    (why && json_object_set_new(info, "source_why", json_string(why))))
+		return -ENOMEM;
+	return 0;
 }

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int make_hierarchy(const struct tmigr_topology *topo, const struct tmigr_rec_vec *vec,
-			  struct tmigr_moment *m)
+int tmigr_moment_hierarchy(const struct tmigr_topology *topo, const struct tmigr_rec_vec *vec,
+			   struct tmigr_moment *m)
 {
 	struct tmigr_model_cfg cfg = {.topo = topo};
 	struct tmigr_model *model;
@@ -93,8 +93,7 @@ static int read_expiries(const struct tmigr_live *live, const struct tmigr_rec_v
 	return 0;
 }
 
-int tmigr_engine_moment(struct tmigr_engine *engine, struct tmigr_moment **ret,
-			struct tmigr_err *err)
+int tmigr_bpf_moment(struct tmigr_engine *engine, struct tmigr_moment **ret, struct tmigr_err *err)
 {
 	struct tmigr_rec_vec vec = {0};
 	struct tmigr_moment *m;
@@ -105,7 +104,7 @@ int tmigr_engine_moment(struct tmigr_engine *engine, struct tmigr_moment **ret,
 		return r;
 	}
 	m = calloc(1, sizeof(*m));
-	r = m ? make_hierarchy(engine->live->topo, &vec, m) : -ENOMEM;
+	r = m ? tmigr_moment_hierarchy(engine->topo, &vec, m) : -ENOMEM;
 	if (!r)
 		r = read_expiries(engine->live, &vec, m);
 	tmigr_rec_vec_free(&vec);
@@ -115,6 +114,12 @@ int tmigr_engine_moment(struct tmigr_engine *engine, struct tmigr_moment **ret,
 	}
 	*ret = m;
 	return 0;
+}
+
+int tmigr_engine_moment(struct tmigr_engine *engine, struct tmigr_moment **ret,
+			struct tmigr_err *err)
+{
+	return engine->source->moment(engine, ret, err);
 }
 
 void tmigr_moment_free(struct tmigr_moment *m)

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Insides of the engine, for lib/engine*.c and its tests:
- *   engine.c         its life, the drain
- *   engine_edge.c    an edge: figures, records up to it, what a window that begins
- *                    there must know
- *   engine_window.c  life of a window
- *   engine_totals.c  figures of a window: the difference of two edges
- *   engine_moment.c  the hierarchy now
+ *   engine.c             its life, the drain
+ *   engine_source.c      which source it measures with
+ *   engine_edge.c        edges
+ *   engine_window.c      life of a window
+ *   engine_totals.c      figures of a window, cost of the tool
+ *   engine_moment.c      the hierarchy now
+ *   engine_bpf*.c        the source of BPF programs (live_priv.h)
+ *   engine_ftrace.c      the source of the kernel's ftrace buffers (ftrace_priv.h)
  */
 #ifndef TMIGR_ENGINE_PRIV_H
 #define TMIGR_ENGINE_PRIV_H
 
 #include "live_priv.h"
 #include "tmigr/engine.h"
+
+struct tmigr_ftrace;
 
 /* All figures since the start, at one instant.  Shared by the windows that begin
  * or end there. */
@@ -40,8 +44,54 @@ struct tmigr_window {
 	int error;   /* of the model or the queue: no figures */
 };
 
+/* What an engine measures with. */
+struct tmigr_source_ops {
+	const char *name;
+	int (*start)(struct tmigr_engine *engine, struct tmigr_err *err);
+	void (*stop)(struct tmigr_engine *engine);
+	/* Frees what open() made, also where that failed. */
+	void (*close)(struct tmigr_engine *engine);
+	bool (*has_tmigr)(const struct tmigr_engine *engine);
+	/* Gives records to tmigr_engine_sink(). */
+	int (*drain)(struct tmigr_engine *engine, __u64 *ret_watermark_ns, struct tmigr_err *err);
+	/* An edge at @at_ns, or soon: all records up to it go to tmigr_engine_sink(),
+	 * those a window needs that begins there are collected. */
+	int (*fill_edge)(struct tmigr_engine *engine, __u64 at_ns, struct tmigr_edge *edge,
+			 struct tmigr_err *err);
+	/* The same in two steps, without a wait: an edge now, which is read when it is
+	 * settled, for good or never.  Optional, all three. */
+	int (*announce)(struct tmigr_engine *engine, struct tmigr_edge *edge,
+			struct tmigr_err *err);
+	bool (*is_settled)(const struct tmigr_engine *engine, const struct tmigr_edge *edge);
+	int (*read_announced)(struct tmigr_engine *engine, struct tmigr_edge *edge,
+			      struct tmigr_err *err);
+	__u64 (*edge_lead_ns)(const struct tmigr_engine *engine);
+	/* Appends what a window that begins at engine->edge must know. */
+	int (*seed)(const struct tmigr_engine *engine, struct tmigr_rec_vec *vec);
+	/* What is known of a window's end beside the records; optional. */
+	int (*end_records)(const struct tmigr_engine *engine, struct tmigr_rec_vec *vec);
+	/* Is @rec one to collect?  NULL: all are. */
+	bool (*keeps)(const struct tmigr_engine *engine, const struct tmigr_rec *rec);
+	/* Figures that were counted beside the records; NULL: the model's are all there
+	 * is.  -ENOMEM. */
+	int (*totals)(const struct tmigr_engine *engine, const struct tmigr_edge *start,
+		      const struct tmigr_edge *end, struct tmigr_window_totals *totals);
+	int (*moment)(struct tmigr_engine *engine, struct tmigr_moment **ret,
+		      struct tmigr_err *err);
+	/* Since the start. */
+	void (*observer)(struct tmigr_engine *engine, struct tmigr_cost *begin,
+			 struct tmigr_cost *now, __u64 *records, __u64 *drains);
+	__u64 (*lost)(const struct tmigr_engine *engine);
+};
+
 struct tmigr_engine {
-	struct tmigr_live *live;
+	const struct tmigr_topology *topo;
+	const struct tmigr_source_ops *source;
+	struct tmigr_live *live;     /* of BPF programs */
+	struct tmigr_ftrace *ftrace; /* of ftrace buffers */
+	const char *why;	     /* this source and not the first choice; NULL: it is */
+	char why_text[TMIGR_ERR_MAX];
+	bool started, attached;
 	struct tmigr_window *windows; /* the open ones */
 	tmigr_sink tap;
 	void *tap_arg;
@@ -75,8 +125,29 @@ int tmigr_engine_take_edge(struct tmigr_engine *engine, struct tmigr_err *err);
 void tmigr_engine_drop_edge(struct tmigr_engine *engine);
 struct tmigr_edge *tmigr_edge_ref(struct tmigr_edge *edge);
 void tmigr_edge_unref(struct tmigr_edge *edge);
-/* Appends what a window that begins at engine->edge must know. */
-int tmigr_engine_seed(struct tmigr_engine *engine, struct tmigr_rec_vec *vec);
+
+/* ---- engine_source.c ---- */
+/* Chooses and opens.  Where it fails, engine->source->close() is still due. */
+int tmigr_source_open(struct tmigr_engine *engine, const struct tmigr_live_opts *opts,
+		      struct tmigr_err *err);
+
+/* ---- engine_bpf.c, engine_bpf_totals.c, engine_moment.c ---- */
+extern const struct tmigr_source_ops tmigr_bpf_source;
+int tmigr_bpf_open(struct tmigr_engine *engine, const struct tmigr_live_opts *opts,
+		   struct tmigr_err *err);
+int tmigr_bpf_seed(const struct tmigr_engine *engine, struct tmigr_rec_vec *vec);
+int tmigr_bpf_totals(const struct tmigr_engine *engine, const struct tmigr_edge *start,
+		     const struct tmigr_edge *end, struct tmigr_window_totals *totals);
+int tmigr_bpf_moment(struct tmigr_engine *engine, struct tmigr_moment **ret, struct tmigr_err *err);
+
+/* ---- engine_ftrace.c ---- */
+int tmigr_ftrace_open(struct tmigr_engine *engine, const struct tmigr_live_opts *opts,
+		      struct tmigr_err *err);
+
+/* ---- engine_moment.c ---- */
+/* What records say of the hierarchy, without expiries; m->h is the caller's. */
+int tmigr_moment_hierarchy(const struct tmigr_topology *topo, const struct tmigr_rec_vec *vec,
+			   struct tmigr_moment *m);
 
 /* ---- engine_window.c ---- */
 /* Gives the window what waits for it. */
@@ -85,8 +156,8 @@ void tmigr_window_feed(struct tmigr_window *w, const struct tmigr_rec *recs, siz
 void tmigr_window_advance(struct tmigr_window *w, __u64 watermark_ns);
 
 /* ---- engine_totals.c ---- */
-int tmigr_engine_totals(const struct tmigr_engine *engine, const struct tmigr_edge *start,
-			const struct tmigr_edge *end, struct tmigr_window_totals **ret,
-			struct tmigr_err *err);
+/* Of @w, whose model is finished. */
+int tmigr_engine_totals(const struct tmigr_engine *engine, const struct tmigr_window *w,
+			struct tmigr_window_totals **ret, struct tmigr_err *err);
 
 #endif

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Figures of a window: what the maps held at its end less what they held at its
- * start.
- */
+/* Figures of a window: the source's, and what measuring them cost. */
 #include "engine_priv.h"
 
 #include <errno.h>
@@ -11,115 +8,6 @@
 #include <string.h>
 
 #include "housekeeping_choose.h"
-
-/* The window whose figures are made. */
-struct span {
-	const struct tmigr_live *live;
-	const struct tmigr_edge *start, *end;
-};
-
-static bool is_idle_state(unsigned int slot)
-{
-	return slot >= TMIGR_SLOT_STATE0 && slot < TMIGR_SLOT_STATE0 + TMIGR_STATES;
-}
-
-/* What a CPU was in before its first event, by the snapshots and by what that event
- * says of the time before it. */
-static unsigned int slot_before_first(const struct span *w, size_t i)
-{
-	unsigned int quiet = w->live->quiet[i];
-
-	if (quiet == TMIGR_QUIET_UNSURE)
-		quiet = TMIGR_SLOT_UNKNOWN;
-	if (!w->end->cpus[i].first_ns)
-		return quiet;
-	switch (w->end->cpus[i].first_type) {
-	case TMIGR_REC_IDLE_ENTER:
-	case TMIGR_REC_CPU_OFFLINE: /* out of an idle state it had an exit first */
-		return TMIGR_SLOT_RUNNING;
-	case TMIGR_REC_CPU_ONLINE:
-		return TMIGR_SLOT_OFFLINE;
-	default: /* an exit */
-		return is_idle_state(quiet) ? quiet : TMIGR_SLOT_UNKNOWN;
-	}
-}
-
-/* Time of the window before the CPU's first event. */
-static __u64 unseen_ns(const struct span *w, size_t i)
-{
-	__u64 first = w->end->cpus[i].first_ns;
-
-	if (!first || first > w->end->t_ns)
-		first = w->end->t_ns;
-	return first > w->start->t_ns ? first - w->start->t_ns : 0;
-}
-
-static void cpu_window(const struct span *w, size_t i, struct tmigr_totals_cpu *ret)
-{
-	const struct tmigr_totals *a = &w->start->cpus[i].totals, *b = &w->end->cpus[i].totals;
-	unsigned int slot = slot_before_first(w, i);
-	__u64 unseen = unseen_ns(w, i);
-
-	ret->cpu = w->live->topo->cpus[i].cpu;
-	for (int s = 0; s < TMIGR_SLOTS; s++) {
-		ret->time_ns[s] = b->slots[s].time_ns - a->slots[s].time_ns;
-		ret->entries[s] = b->slots[s].entries - a->slots[s].entries;
-		ret->above[s] = b->slots[s].above - a->slots[s].above;
-		ret->below[s] = b->slots[s].below - a->slots[s].below;
-		for (int k = 0; k < TMIGR_HIST_BUCKETS; k++)
-			ret->hist[s][k] = b->slots[s].hist[k] - a->slots[s].hist[k];
-	}
-	ret->time_ns[TMIGR_SLOT_UNKNOWN] -= unseen;
-	ret->time_ns[slot] += unseen;
-	ret->lost = b->lost - a->lost;
-	ret->records = b->records - a->records;
-}
-
-/* ---- remote expiries ---- */
-
-static bool same_pair(const struct tmigr_totals_remote *a, const struct tmigr_totals_remote *b)
-{
-	return a->executor == b->executor && a->target == b->target;
-}
-
-/* An interval that was open from before the first event on has no state in the
- * maps; it is the slot before the first event. */
-static void name_unknown(const struct span *w, struct tmigr_totals_remote *r)
-{
-	int i = tmigr_topology_index(w->live->topo, r->executor);
-	unsigned int slot = i < 0 ? TMIGR_SLOT_UNKNOWN : slot_before_first(w, (size_t)i);
-
-	if (!is_idle_state(slot))
-		return;
-	r->woke[slot] += r->woke[TMIGR_SLOT_UNKNOWN];
-	r->woke[TMIGR_SLOT_UNKNOWN] = 0;
-}
-
-/* The list only grows, so each pair of the start is among those of the end, in the
- * same order. */
-static int remote_window(const struct span *w, struct tmigr_window_totals *totals)
-{
-	const struct tmigr_pairs *a = &w->start->remote, *b = &w->end->remote;
-
-	totals->remote = calloc(b->n + 1, sizeof(*totals->remote));
-	if (!totals->remote)
-		return -ENOMEM;
-	for (size_t i = 0, k = 0; i < b->n; i++) {
-		struct tmigr_totals_remote r = b->pairs[i];
-
-		if (k < a->n && same_pair(&a->pairs[k], &r)) {
-			r.count -= a->pairs[k].count;
-			for (int s = 0; s < TMIGR_SLOTS; s++)
-				r.woke[s] -= a->pairs[k].woke[s];
-			k++;
-		}
-		if (!r.count)
-			continue;
-		name_unknown(w, &r);
-		totals->remote[totals->n_remote++] = r;
-	}
-	return 0;
-}
 
 /* ---- the observer ---- */
 
@@ -140,75 +28,94 @@ static int pinned_cpu(const struct tmigr_topology *topo)
 	return found;
 }
 
-static void cost_between(const struct tmigr_live *live, const struct tmigr_cost *a,
+static void cost_between(const struct tmigr_engine *engine, const struct tmigr_cost *a,
 			 const struct tmigr_cost *b, struct tmigr_observer *o)
 {
-	*o = (struct tmigr_observer){.bpf_known = live->stats_fd >= 0};
+	*o = (struct tmigr_observer){.bpf_known = b->bpf_known};
 	if (o->bpf_known) {
 		o->bpf_ns = b->bpf_ns - a->bpf_ns;
 		o->bpf_runs = b->bpf_runs - a->bpf_runs;
 	}
 	o->cpu_ns = b->cpu_ns - a->cpu_ns;
 	o->wakeups = b->wakeups - a->wakeups;
-	o->housekeeping_cpu = pinned_cpu(live->topo);
+	o->housekeeping_cpu = pinned_cpu(engine->topo);
 }
 
-static void observe(const struct span *w, struct tmigr_window_totals *totals)
+static void observe(const struct tmigr_engine *engine, const struct tmigr_edge *start,
+		    const struct tmigr_edge *end, struct tmigr_window_totals *totals)
 {
-	cost_between(w->live, &w->start->cost, &w->end->cost, &totals->observer);
-	totals->observer.drains = w->end->drains - w->start->drains;
+	cost_between(engine, &start->cost, &end->cost, &totals->observer);
+	totals->observer.drains = end->drains - start->drains;
 	for (size_t i = 0; i < totals->n_cpus; i++)
 		totals->observer.records += totals->cpus[i].records;
 }
 
 void tmigr_engine_observer(struct tmigr_engine *engine, struct tmigr_observer *ret)
 {
-	struct tmigr_live *live = engine->live;
-	struct tmigr_cost now;
+	struct tmigr_cost begin, now;
+	__u64 records, drains;
 
-	tmigr_live_cost(live, &now);
-	cost_between(live, &live->cost_start, &now, ret);
-	ret->drains = live->drains;
-	if (live->started && tmigr_live_read_values(live, live->values) == 0)
-		for (size_t i = 0; i < live->topo->n_cpus; i++)
-			ret->records += live->values[live->possible_idx[i]].cur.records;
+	engine->source->observer(engine, &begin, &now, &records, &drains);
+	cost_between(engine, &begin, &now, ret);
+	ret->records = records;
+	ret->drains = drains;
 }
 
 /* ---- all of it ---- */
 
-static int fill(const struct span *w, struct tmigr_window_totals *totals, struct tmigr_err *err)
+/* What the model counted from the records, where no maps count beside it. */
+static int from_model(const struct tmigr_engine *engine, const struct tmigr_window *w,
+		      struct tmigr_window_totals *totals)
 {
-	totals->n_cpus = w->live->topo->n_cpus;
+	const struct tmigr_result *res = tmigr_model_result(w->model);
+
+	totals->timeline = true;
 	for (size_t i = 0; i < totals->n_cpus; i++) {
-		cpu_window(w, i, &totals->cpus[i]);
-		totals->remote_lost +=
-			w->end->cpus[i].totals.remote_lost - w->start->cpus[i].totals.remote_lost;
+		struct tmigr_totals_cpu *c = &totals->cpus[i];
+		const struct tmigr_cpu_figures *f = &res->cpus[i];
+
+		c->cpu = engine->topo->cpus[i].cpu;
+		memcpy(c->time_ns, f->time_ns, sizeof(c->time_ns));
+		memcpy(c->entries, f->entries, sizeof(c->entries));
+		memcpy(c->above, f->above, sizeof(c->above));
+		memcpy(c->below, f->below, sizeof(c->below));
+		memcpy(c->hist, f->hist, sizeof(c->hist));
+		c->lost = w->end->cpus[i].totals.lost - w->start->cpus[i].totals.lost;
+		c->records = w->end->cpus[i].totals.records - w->start->cpus[i].totals.records;
 	}
-	if (remote_window(w, totals))
-		return tmigr_fail(err, -ENOMEM, "no memory for the window's figures");
-	observe(w, totals);
+	totals->remote = calloc(res->n_remote + 1, sizeof(*totals->remote));
+	if (!totals->remote)
+		return -ENOMEM;
+	totals->n_remote = res->n_remote;
+	for (size_t i = 0; i < res->n_remote; i++) {
+		const struct tmigr_remote *r = &res->remote[i];
+
+		totals->remote[i] = (struct tmigr_totals_remote){
+			.executor = r->executor, .target = r->target, .count = r->count};
+		memcpy(totals->remote[i].woke, r->woke, sizeof(r->woke));
+	}
 	return 0;
 }
 
-int tmigr_engine_totals(const struct tmigr_engine *engine, const struct tmigr_edge *start,
-			const struct tmigr_edge *end, struct tmigr_window_totals **ret,
-			struct tmigr_err *err)
+int tmigr_engine_totals(const struct tmigr_engine *engine, const struct tmigr_window *w,
+			struct tmigr_window_totals **ret, struct tmigr_err *err)
 {
-	const struct span w = {.live = engine->live, .start = start, .end = end};
 	struct tmigr_window_totals *totals = calloc(1, sizeof(*totals));
-	int r;
+	int r = -ENOMEM;
 
 	if (totals)
-		totals->cpus = calloc(w.live->topo->n_cpus, sizeof(*totals->cpus));
-	if (!totals || !totals->cpus) {
-		free(totals);
-		return tmigr_fail(err, -ENOMEM, "no memory for the window's figures");
+		totals->cpus = calloc(engine->topo->n_cpus, sizeof(*totals->cpus));
+	if (totals && totals->cpus) {
+		totals->n_cpus = engine->topo->n_cpus;
+		r = engine->source->totals
+			    ? engine->source->totals(engine, w->start, w->end, totals)
+			    : from_model(engine, w, totals);
 	}
-	r = fill(&w, totals, err);
 	if (r) {
 		tmigr_window_totals_free(totals);
-		return r;
+		return tmigr_fail(err, r, "no memory for the window's figures");
 	}
+	observe(engine, w->start, w->end, totals);
 	*ret = totals;
 	return 0;
 }

@@ -80,7 +80,7 @@ static struct tmigr_window *window_new(struct tmigr_engine *engine,
 				       const struct tmigr_window_opts *opts)
 {
 	struct tmigr_window *w = calloc(1, sizeof(*w));
-	struct tmigr_model_cfg cfg = {.topo = engine->live->topo, .start_ns = engine->edge->t_ns};
+	struct tmigr_model_cfg cfg = {.topo = engine->topo, .start_ns = engine->edge->t_ns};
 
 	if (!w)
 		return NULL;
@@ -92,7 +92,7 @@ static struct tmigr_window *window_new(struct tmigr_engine *engine,
 	cfg.segment = w->opts.segment;
 	cfg.arg = w->opts.arg;
 	w->start = tmigr_edge_ref(engine->edge);
-	if (tmigr_model_new(&cfg, &w->model) == 0 && tmigr_engine_seed(engine, &w->queue) == 0)
+	if (tmigr_model_new(&cfg, &w->model) == 0 && engine->source->seed(engine, &w->queue) == 0)
 		return w;
 	tmigr_window_free(w);
 	return NULL;
@@ -136,18 +136,11 @@ size_t tmigr_engine_window_bytes(const struct tmigr_engine *engine)
 
 /* ---- close ---- */
 
-/* The words at the end show whether the last updates were lost; and what is to
- * be seen of CPUs that were silent. */
-static int feed_end(struct tmigr_engine *engine, struct tmigr_window *w)
+static int feed_end(const struct tmigr_engine *engine, struct tmigr_window *w)
 {
 	struct tmigr_rec_vec vec = {0};
-	int ret;
+	int ret = engine->source->end_records ? engine->source->end_records(engine, &vec) : 0;
 
-	if (engine->live->opts.no_timeline)
-		return 0;
-	ret = tmigr_live_idle_records(engine->live, engine->quiet, engine->snap_ns, &vec);
-	if (!ret)
-		ret = tmigr_rec_vec_append(&vec, engine->snap.recs, engine->snap.n);
 	if (!ret)
 		give(w, vec.recs, vec.n);
 	tmigr_rec_vec_free(&vec);
@@ -165,7 +158,7 @@ static int finish(struct tmigr_engine *engine, struct tmigr_window *w, struct tm
 	if (w->error)
 		return tmigr_fail(err, w->error, "cannot follow the records: %s",
 				  strerror(-w->error));
-	return tmigr_engine_totals(engine, w->start, w->end, &w->totals, err);
+	return tmigr_engine_totals(engine, w, &w->totals, err);
 }
 
 int tmigr_engine_window_close(struct tmigr_engine *engine, struct tmigr_window *window,

@@ -213,7 +213,6 @@ int tmigr_html_write(const struct tmigr_html_input *in, FILE *out)
 	bool one = in->set->n_runs == 1 && count_readable(in->set) == 1;
 	int ret = tmigr_html_states_find(&h);
 
-	errno = 0; /* what makes the first write fail is to be told */
 	if (ret == 0) {
 		take_run(&h, 0);
 		put_top(&h, one);
@@ -223,7 +222,5 @@ int tmigr_html_write(const struct tmigr_html_input *in, FILE *out)
 	free(h.states.list);
 	if (ret < 0)
 		return ret;
-	if (fflush(out) != 0 || ferror(out))
-		return errno ? -errno : -EIO;
-	return 0;
+	return ferror(out) ? -EIO : 0;
 }

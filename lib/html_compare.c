@@ -16,7 +16,7 @@
 struct compare {
 	FILE *out;
 	const json_t *json;
-	double span; /* of the group's intervals: the axis goes from -span to +span percent */
+	double span; /* of the section's intervals: the axis goes from -span to +span percent */
 };
 
 static const struct {
@@ -234,13 +234,13 @@ static void put_quantity(const struct compare *c, const json_t *quantity)
 	fputs("</tbody>\n", c->out);
 }
 
-/* ---- groups ---- */
+/* ---- sections ---- */
 
 /*
- * The axis of a group shows most of it: to the largest bound, but no further than
+ * The axis of a section shows most of it: to the largest bound, but no further than
  * 200 %, where an interval says no more than that it is wide.
  */
-static double find_span(const json_t *quantities, const char *group)
+static double find_span(const json_t *quantities, const char *section)
 {
 	static const double steps[] = {0.5, 1, 2, 5, 10, 20, 50, 100, 200};
 	const json_t *q, *label;
@@ -248,7 +248,7 @@ static double find_span(const json_t *quantities, const char *group)
 	size_t i, k;
 
 	json_array_foreach (quantities, i, q) {
-		if (strcmp(tmigr_rep_str(q, "group"), group))
+		if (strcmp(tmigr_rep_str(q, "section"), section))
 			continue;
 		json_array_foreach (json_object_get(q, "labels"), k, label) {
 			const char *keys[] = {"percent", "percent_low", "percent_high"};
@@ -265,17 +265,22 @@ static double find_span(const json_t *quantities, const char *group)
 	return 200;
 }
 
-static void put_group(struct compare *c, const json_t *quantities, const char *group)
+/* The section's own heading stands behind: it has the unit, and which hierarchy. */
+static void put_section(struct compare *c, const json_t *quantities, const json_t *first)
 {
+	const char *section = tmigr_rep_str(first, "section");
+	const char *title = title_of(tmigr_rep_str(first, "group"));
 	const json_t *q;
 	size_t i;
 
-	c->span = find_span(quantities, group);
+	c->span = find_span(quantities, section);
 	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", c->out);
-	tmigr_html_text(c->out, title_of(group));
+	tmigr_html_text(c->out, section);
 	fputs("\"><table class=\"cmp\"><caption><span>", c->out);
-	tmigr_html_text(c->out, title_of(group));
-	fputs("</span></caption>\n<thead><tr><th scope=\"col\">label</th><th scope=\"col\" "
+	tmigr_html_text(c->out, title);
+	fputs(" <span class=\"dim\">(", c->out);
+	tmigr_html_text(c->out, section);
+	fputs(")</span></span></caption>\n<thead><tr><th scope=\"col\">label</th><th scope=\"col\" "
 	      "class=\"n\">mean</th><th scope=\"col\" class=\"n\">difference %<br><span "
 	      "class=\"dim\">(95&nbsp;% interval)</span></th>",
 	      c->out);
@@ -287,7 +292,7 @@ static void put_group(struct compare *c, const json_t *quantities, const char *g
 		"class=\"n\">runs</th></tr></thead>\n",
 		c->span, c->span);
 	json_array_foreach (quantities, i, q)
-		if (!strcmp(tmigr_rep_str(q, "group"), group))
+		if (!strcmp(tmigr_rep_str(q, "section"), section))
 			put_quantity(c, q);
 	fputs("</table></div>\n", c->out);
 }
@@ -299,9 +304,26 @@ static void put_note(FILE *out, const char *what, const char *text)
 	fputs("</p>\n", out);
 }
 
-/* A value far from its siblings, with what differed in that run. */
-static void put_flag(FILE *out, const json_t *flag)
+/* Names are unique within a section only. */
+static void put_full_name(const struct compare *c, const json_t *value)
 {
+	const char *key = tmigr_rep_str(value, "key");
+	const json_t *q;
+	size_t i;
+
+	json_array_foreach (json_object_get(c->json, "quantities"), i, q)
+		if (!strcmp(tmigr_rep_str(q, "key"), key)) {
+			tmigr_html_text(c->out, tmigr_rep_str(q, "section"));
+			fputs(": ", c->out);
+			break;
+		}
+	tmigr_html_text(c->out, tmigr_rep_str(value, "name"));
+}
+
+/* A value far from its siblings, with what differed in that run. */
+static void put_flag(const struct compare *c, const json_t *flag)
+{
+	FILE *out = c->out;
 	const json_t *values = json_object_get(flag, "values"), *facts, *v;
 	size_t i, n = 0;
 
@@ -310,7 +332,7 @@ static void put_flag(FILE *out, const json_t *flag)
 	fprintf(out, ", run %llu (", (unsigned long long)tmigr_rep_u64(flag, "run"));
 	json_array_foreach (values, i, v) {
 		fputs(i ? "; " : "", out);
-		tmigr_html_text(out, tmigr_rep_str(v, "name"));
+		put_full_name(c, v);
 		fprintf(out, " %.6g", json_number_value(json_object_get(v, "value")));
 	}
 	fputs(").", out);
@@ -345,7 +367,7 @@ static void put_notes(const struct compare *c)
 		fputs("</p>\n", c->out);
 	}
 	json_array_foreach (json_object_get(c->json, "flags"), i, v)
-		put_flag(c->out, v);
+		put_flag(c, v);
 }
 
 static void put_summary(const struct compare *c)
@@ -374,7 +396,7 @@ int tmigr_html_compare(struct tmigr_html *h)
 {
 	struct compare c = {.out = h->out, .json = h->in->compare};
 	const json_t *quantities = json_object_get(c.json, "quantities"), *q;
-	const char *group = "";
+	const char *section = "";
 	size_t i;
 
 	h->level = 2;
@@ -383,12 +405,12 @@ int tmigr_html_compare(struct tmigr_html *h)
 	tmigr_html_heading(h, "compare", "Comparison");
 	put_summary(&c);
 	put_notes(&c);
-	/* They come group by group. */
+	/* They come section by section. */
 	json_array_foreach (quantities, i, q) {
-		if (!strcmp(group, tmigr_rep_str(q, "group")))
+		if (!strcmp(section, tmigr_rep_str(q, "section")))
 			continue;
-		group = tmigr_rep_str(q, "group");
-		put_group(&c, quantities, group);
+		section = tmigr_rep_str(q, "section");
+		put_section(&c, quantities, q);
 	}
 	fputs("</section>\n", h->out);
 	return 0;

@@ -166,14 +166,22 @@ int tmigr_live_read_edge(struct tmigr_live *live, __u64 edge, bool settled,
 	return 0;
 }
 
-void tmigr_live_cost(struct tmigr_live *live, struct tmigr_cost *cost)
+void tmigr_process_cost(struct tmigr_cost *cost)
 {
 	struct timespec ts = {0};
 	struct rusage ru = {0};
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	getrusage(RUSAGE_SELF, &ru);
-	cost->cpu_ns = (__u64)ts.tv_sec * TMIGR_NS_PER_S + (__u64)ts.tv_nsec;
-	cost->wakeups = (__u64)ru.ru_nvcsw;
+	*cost = (struct tmigr_cost){
+		.cpu_ns = (__u64)ts.tv_sec * TMIGR_NS_PER_S + (__u64)ts.tv_nsec,
+		.wakeups = (__u64)ru.ru_nvcsw,
+	};
+}
+
+void tmigr_live_cost(struct tmigr_live *live, struct tmigr_cost *cost)
+{
+	tmigr_process_cost(cost);
+	cost->bpf_known = live->stats_fd >= 0;
 	tmigr_live_bpf_cost(live, cost);
 }

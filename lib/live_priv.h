@@ -62,6 +62,7 @@ struct tmigr_edge_cpu {
 
 /* Cost of the tool itself up to now. */
 struct tmigr_cost {
+	bool bpf_known; /* bpf_ns and bpf_runs were measured */
 	__u64 bpf_ns, bpf_runs, cpu_ns, wakeups;
 };
 
@@ -180,6 +181,8 @@ __u64 tmigr_live_edge_lead_ns(void);
 int tmigr_live_read_edge(struct tmigr_live *live, __u64 edge, bool settled,
 			 struct tmigr_edge_cpu *ret, __u64 *ret_complete_ns, struct tmigr_err *err);
 void tmigr_live_cost(struct tmigr_live *live, struct tmigr_cost *cost);
+/* Of this process alone. */
+void tmigr_process_cost(struct tmigr_cost *cost);
 
 /* ---- live_remote.c ---- */
 /* Takes what was counted before @edge_ns, the figures at which have been read,

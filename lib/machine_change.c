@@ -61,8 +61,9 @@ static int write_digit(const char *root, const char *path, int digit)
 	fd = open(full, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
+	errno = EIO; /* of a short write */
 	if (write(fd, text, sizeof(text)) != sizeof(text))
-		ret = errno ? -errno : -EIO;
+		ret = -errno;
 	close(fd);
 	return ret;
 }
@@ -319,6 +320,18 @@ static int carry_out(const struct tmigr_change *c, struct tmigr_err *err)
 		       : 0;
 }
 
+/* Half-way: back, and what cannot be put back is told as well.  @r, what went wrong. */
+static int give_up(struct tmigr_change *c, int r, struct tmigr_err *err)
+{
+	struct tmigr_err first = {""}, undo = {""};
+
+	if (err)
+		first = *err;
+	if (tmigr_change_undo(c, &undo) < 0)
+		tmigr_fail(err, r, "%s; %s", first.text, undo.text);
+	return r;
+}
+
 int tmigr_change_make(const struct tmigr_change_opts *o, struct tmigr_change **ret,
 		      struct tmigr_err *err)
 {
@@ -340,10 +353,8 @@ int tmigr_change_make(const struct tmigr_change_opts *o, struct tmigr_change **r
 		r = start_keeper(c, err);
 	if (!r && c->json)
 		r = carry_out(c, err);
-	if (r < 0) {
-		tmigr_change_undo(c, NULL);
-		return r;
-	}
+	if (r < 0)
+		return give_up(c, r, err);
 	*ret = c;
 	return 0;
 }

@@ -218,17 +218,23 @@ static void subject_record(struct tmigr_model *m, const struct tmigr_rec *rec)
 	}
 }
 
-/* Every group of the CPU's hierarchy may have lost an update from @from on. */
-static void suspect_groups(struct tmigr_model *m, int cpu, __u64 from_ns)
+/*
+ * Every group of the CPU's hierarchy may have lost an update from @from on; since its
+ * last accepted update, unless seq vouches for nothing.
+ */
+static void suspect_groups(struct tmigr_model *m, int cpu, __u64 from_ns, bool no_seq)
 {
 	int root = cpu < 0 ? -1 : m->cpus[cpu].root;
 
 	for (size_t i = 0; i < m->n_groups; i++) {
 		struct tmigr_group *g = &m->groups[i];
-		__u64 from = from_ns > g->good_ns ? from_ns : g->good_ns;
+		__u64 from;
 
 		if (!g->known || (root >= 0 && g->root != root))
 			continue;
+		if (no_seq && g->good_ns > from_ns)
+			g->good_ns = from_ns;
+		from = from_ns > g->good_ns ? from_ns : g->good_ns;
 		if (!g->suspect || from < g->suspect_ns)
 			g->suspect_ns = from;
 		g->suspect = true;
@@ -247,7 +253,7 @@ static void lost_record(struct tmigr_model *m, const struct tmigr_rec *rec)
 	if (cpu >= 0)
 		tmigr_resid_lost(m, cpu, from);
 	tmigr_root_lost(m, cpu, from);
-	suspect_groups(m, cpu, from);
+	suspect_groups(m, cpu, from, rec->flags & TMIGR_RF_NO_SEQ);
 }
 
 static void any_record(struct tmigr_model *m, size_t idx)
@@ -283,8 +289,8 @@ static void any_record(struct tmigr_model *m, size_t idx)
 		lost_record(m, &rec);
 		break;
 	case TMIGR_REC_CLEAN:
-		if (m->now_ns > m->clean_ns)
-			m->clean_ns = m->now_ns;
+		if (rec.t_ns > m->clean_ns)
+			m->clean_ns = rec.t_ns;
 		tmigr_root_clean(m);
 		break;
 	default:

@@ -125,6 +125,13 @@ static void set_parent(struct tmigr_model *m, int group, int parent, __u8 mask)
 	struct tmigr_group *g = &m->groups[group], *p = &m->groups[parent];
 	int bit = mask_bit(mask);
 
+	if (g->parent == parent && !g->mask && bit >= 0 && p->child_group[bit] == -1) {
+		g->mask = mask; /* the link was known, and not its place */
+		p->child_group[bit] = group;
+		if (g->root >= 0)
+			m->roots[g->root].shape_ns = m->now_ns;
+		tmigr_root_update_all(m);
+	}
 	if (g->parent >= 0 || tmigr_hier_is_below(m, parent, group))
 		return;
 	g->parent = parent;
@@ -183,13 +190,16 @@ void tmigr_hier_node_cpu(struct tmigr_model *m, const struct tmigr_rec *rec)
 		if (g->root >= 0)
 			m->roots[g->root].foreign = true;
 	} else {
-		if (m->cpus[cpu].group >= 0)
+		if (m->cpus[cpu].group >= 0 && (m->cpus[cpu].group != group || m->cpus[cpu].mask))
 			return;
-		m->cpus[cpu].group = group;
+		/* A second time: its group was known, and not its place there. */
+		tmigr_root_count_cpu(m, cpu, -1);
 		if (bit >= 0 && g->child_cpu[bit] == -1) {
 			g->child_cpu[bit] = cpu;
 			m->cpus[cpu].mask = rec->mask;
 		}
+		tmigr_root_count_cpu(m, cpu, 1);
+		m->cpus[cpu].group = group;
 		place_cpu(m, cpu);
 	}
 	if (g->root >= 0)

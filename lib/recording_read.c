@@ -67,7 +67,7 @@ static size_t take_pushed(struct tmigr_recording_reader *r, void *buf, size_t si
 /* Up to @size bytes; fewer only at the end of the file. */
 static ssize_t read_full(struct tmigr_recording_reader *r, void *buf, size_t size)
 {
-	size_t got = r->fd < 0 ? take_pushed(r, buf, size) : 0;
+	size_t got = take_pushed(r, buf, size);
 
 	while (r->fd >= 0 && got < size) {
 		ssize_t n = read(r->fd, (char *)buf + got, size - got);
@@ -157,6 +157,26 @@ int tmigr_recording_open(const char *path, struct tmigr_recording_reader **ret,
 		e = tmigr_fail(err, -errno, "%s: %s", r->path, strerror(errno));
 	else
 		e = check_file_head(r, err);
+	if (e < 0) {
+		tmigr_recording_close(r);
+		return e;
+	}
+	*ret = r;
+	return 0;
+}
+
+int tmigr_recording_open_fd(const char *name, int fd, const void *head, size_t n,
+			    struct tmigr_recording_reader **ret, struct tmigr_err *err)
+{
+	struct tmigr_recording_reader *r = NULL;
+	int e = tmigr_recording_open_push(name, &r, err);
+
+	if (e == 0 && tmigr_recording_push(r, head, n) < 0)
+		e = tmigr_fail(err, -ENOMEM, "%s: no memory", name);
+	if (e == 0) {
+		r->fd = fd;
+		e = check_file_head(r, err);
+	}
 	if (e < 0) {
 		tmigr_recording_close(r);
 		return e;

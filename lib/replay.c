@@ -257,16 +257,12 @@ static int tell_hierarchy(const struct replay *r, struct tmigr_err *err)
 	return 0;
 }
 
-int tmigr_replay(const char *path, json_t **ret_report, const struct tmigr_replay_opts *opts,
-		 struct tmigr_err *err)
+static int replay(const char *name, struct tmigr_recording_reader *reader, json_t **ret_report,
+		  const struct tmigr_replay_opts *opts, struct tmigr_err *err)
 {
-	struct replay r = {.path = strcmp(path, "-") ? path : "standard input", .opts = opts};
-	struct tmigr_recording_reader *reader = NULL;
-	int ret = tmigr_recording_open(path, &reader, err);
+	struct replay r = {.path = name, .opts = opts};
+	int ret = read_all(&r, reader, err);
 
-	if (ret < 0)
-		return ret;
-	ret = read_all(&r, reader, err);
 	tmigr_recording_close(reader);
 	if (ret == 0)
 		ret = tell_hierarchy(&r, err);
@@ -274,4 +270,26 @@ int tmigr_replay(const char *path, json_t **ret_report, const struct tmigr_repla
 		ret = build(&r, ret_report, err);
 	replay_free(&r);
 	return ret;
+}
+
+int tmigr_replay(const char *path, json_t **ret_report, const struct tmigr_replay_opts *opts,
+		 struct tmigr_err *err)
+{
+	struct tmigr_recording_reader *reader = NULL;
+	int ret = tmigr_recording_open(path, &reader, err);
+
+	if (ret < 0)
+		return ret;
+	return replay(strcmp(path, "-") ? path : "standard input", reader, ret_report, opts, err);
+}
+
+int tmigr_replay_fd(const char *name, int fd, const void *head, size_t n, json_t **ret_report,
+		    const struct tmigr_replay_opts *opts, struct tmigr_err *err)
+{
+	struct tmigr_recording_reader *reader = NULL;
+	int ret = tmigr_recording_open_fd(name, fd, head, n, &reader, err);
+
+	if (ret < 0)
+		return ret;
+	return replay(name, reader, ret_report, opts, err);
 }

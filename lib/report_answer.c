@@ -116,6 +116,9 @@ static json_t *no_hierarchy(const json_t *report)
 {
 	const json_t *has = json_object_get(report, "timer_migration_hierarchy");
 
+	if (json_is_false(has) && json_object_get(report, "import"))
+		return answer(NOBODY_KNOWS, json_null(),
+			      "no answer: the trace has no timer_migration events.");
 	if (json_is_false(has))
 		return answer(NOBODY_KNOWS, json_null(),
 			      "no answer: this kernel has no timer-migration hierarchy "
@@ -164,6 +167,7 @@ static struct share *collect_shares(const json_t *report, size_t *ret_n, __u64 *
 
 static json_t *symmetric(const json_t *report)
 {
+	const json_t *import = json_object_get(report, "import");
 	char *text = NULL, pct[TMIGR_FMT_MAX];
 	size_t size = 0, n = 0, i;
 	__u64 window = 0, rest = 0;
@@ -173,7 +177,11 @@ static json_t *symmetric(const json_t *report)
 
 	if (!shares || !out)
 		goto out;
-	fputs("this machine is symmetric (one capacity class), so no CPU is big; ", out);
+	if (json_is_false(json_object_get(import, "capacities_known")))
+		fputs("which CPUs are big is not in the trace (--class or --cpus would tell); ",
+		      out);
+	else
+		fputs("this machine is symmetric (one capacity class), so no CPU is big; ", out);
 	fputs(n ? "held" : "no CPU held the migrator", out);
 	for (i = 0; i < n && i < NAMED_SHARES; i++)
 		fprintf(out, "%s %s %%%s by CPU %llu", i ? "," : "",

@@ -310,7 +310,8 @@ static void put_figures(json_t *report, const struct tmigr_report_source *in, bo
 
 	tmigr_put(report, "start_ns", tmigr_json_u64(res->start_ns), bad);
 	tmigr_put(report, "window_ns", tmigr_json_u64(res->end_ns - res->start_ns), bad);
-	tmigr_put(report, "residency_source", json_string(in->totals ? "maps" : "timeline"), bad);
+	tmigr_put(report, "residency_source",
+		  json_string(in->totals && !in->totals->timeline ? "maps" : "timeline"), bad);
 	tmigr_put(report, "cpuidle_driver", json_string(topo->driver), bad);
 	tmigr_put(report, "cpuidle_governor", json_string(topo->governor), bad);
 	tmigr_put(report, "timer_migration", known(sysctl, (__u64)topo->timer_migration), bad);

@@ -116,6 +116,33 @@ static bool is_daemons(const json_t *report)
 	return *engine && strcmp(engine, "own") != 0;
 }
 
+/* A trace that another tool made. */
+static const json_t *import_of(const json_t *report)
+{
+	const json_t *import = json_object_get(report, "import");
+
+	return json_is_object(import) ? import : NULL;
+}
+
+static void put_trace(const json_t *report, FILE *out)
+{
+	const json_t *import = import_of(report);
+	__u64 skipped = tmigr_rep_u64(import, "skipped");
+	char *text = NULL, others[64] = "";
+
+	if (!import)
+		return;
+	if (skipped)
+		snprintf(others, sizeof(others), ", %llu others skipped",
+			 (unsigned long long)skipped);
+	if (asprintf(&text, "%s, %s, %llu events%s", tmigr_rep_str(import, "file"),
+		     tmigr_rep_str(import, "format"),
+		     (unsigned long long)tmigr_rep_u64(import, "events"), others) < 0)
+		return;
+	tmigr_fmt_wrapped(out, "Trace:", text, 2);
+	free(text);
+}
+
 static void put_head(const json_t *report, FILE *out)
 {
 	const char *kernel = string_or(json_object_get(report, "kernel"), "release");
@@ -141,6 +168,7 @@ static void put_head(const json_t *report, FILE *out)
 		tmigr_fmt_wrapped(out, "Command:", text, 2);
 	free(text);
 	tmigr_text_run(report, out);
+	put_trace(report, out);
 	if (is_daemons(report))
 		tmigr_fmt_wrapped(out, "Measured by:", tmigr_rep_str(report, "engine"), 2);
 }
@@ -208,16 +236,27 @@ void tmigr_text_notes(const json_t *report, tmigr_put_text put, void *arg)
 	const json_t *sysctl = json_object_get(report, "timer_migration");
 	const char *unlearnt = tmigr_rep_str(json_object_get(report, "hierarchy"), "unlearnt");
 	const char *failed = tmigr_rep_str(report, "failed");
+	const char *why = tmigr_rep_str(report, "source_why");
 	char *guessed = guessed_cpus(report);
+	const json_t *text;
+	size_t i;
 
 	if (json_is_string(partial))
-		put_note(out, "this report is of a part of the run only (%s).",
-			 json_string_value(partial));
+		put_note(out, "this report is of a part of the %s only (%s).",
+			 import_of(report) ? "trace" : "run", json_string_value(partial));
 	if (json_is_true(json_object_get(report, "interrupted")))
 		put_note(out, "the run was interrupted.");
 	else if (*failed)
 		put_note(out, "this run failed (%s).", failed);
-	if (!strcmp(tmigr_rep_str(report, "residency_source"), "timeline"))
+	json_array_foreach (json_object_get(import_of(report), "notes"), i, text)
+		put_note(out, "%s", json_is_string(text) ? json_string_value(text) : "?");
+	if (!strcmp(tmigr_rep_str(report, "source"), "ftrace"))
+		put_note(out,
+			 "measured by ftrace%s%s%s: what a CPU was in before its first event is "
+			 "unknown, and residency is computed from the events.",
+			 *why ? " (" : "", why, *why ? ")" : "");
+	else if (!import_of(report) &&
+		 !strcmp(tmigr_rep_str(report, "residency_source"), "timeline"))
 		put_note(out, "residency is computed from the recorded events, not from the exact "
 			      "counters of the live run.");
 	if (json_is_integer(sysctl) && json_integer_value(sysctl) == 0)
@@ -309,6 +348,10 @@ static void put_bpf_cost(const json_t *report, const json_t *obs, FILE *mem)
 	__u64 window = tmigr_rep_u64(report, "window_ns");
 	char buf[TMIGR_FMT_MAX];
 
+	if (!strcmp(tmigr_rep_str(report, "source"), "ftrace")) {
+		fputs("time of the kernel's own tracing not measured; ", mem);
+		return;
+	}
 	if (!json_is_integer(json_object_get(obs, "bpf_ns"))) {
 		fputs("time of the BPF programs not measured; ", mem);
 		return;
@@ -384,7 +427,8 @@ int tmigr_report_text(const json_t *report, FILE *out)
 	putc('\n', out);
 	tmigr_text_energy(report, out);
 	wrapped(out, "Lost:", tmigr_text_lost(report));
-	wrapped(out, "Observer:", tmigr_text_observer(report));
+	if (!import_of(report))
+		wrapped(out, "Observer:", tmigr_text_observer(report));
 	if (ret < 0)
 		return ret;
 	if (fflush(out) != 0 || ferror(out))

@@ -290,8 +290,9 @@ int tmigr_topology_read(const char *root, const char *const *overrides, size_t n
 	free_lists(&lists);
 	if (r == 0)
 		r = read_nodes(root, topo, err);
+	if (r == 0 && topology_fill_capacities(root, topo) < 0)
+		r = tmigr_fail(err, -ENOMEM, "no memory for the topology");
 	if (r == 0) {
-		topology_fill_capacities(root, topo);
 		read_system(root, topo);
 		r = topology_make_classes(topo, overrides, n_overrides, err);
 	}
@@ -415,10 +416,10 @@ int tmigr_topology_refresh(const char *root, const char *const *overrides, size_
 	r = reread_cpus(root, topo, err);
 	if (r == 0)
 		r = read_nodes(root, topo, err);
-	if (r == 0) {
-		topology_fill_capacities(root, topo);
+	if (r == 0 && topology_fill_capacities(root, topo) < 0)
+		r = tmigr_fail(err, -ENOMEM, "no memory for the topology");
+	if (r == 0)
 		r = topology_make_classes(topo, overrides, n_overrides, err);
-	}
 	if (r == 0) {
 		r = differ(start, topo);
 		if (r > 0) {

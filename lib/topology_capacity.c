@@ -7,6 +7,7 @@
  */
 #include "topology_capacity.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,33 +40,64 @@ static uint32_t read_dmips(const char *root, unsigned int cpu)
 	return n == sizeof(value) ? value : 0;
 }
 
-/* @cpu's capacity given one more CPU of its kind: unknown once they differ. */
-static unsigned int agree(unsigned int so_far, unsigned int other, bool *differ)
+/* A CPU, the kind it is of (0: none), and the capacity it has by that. */
+struct kind {
+	uint32_t kind;
+	unsigned int found;
+	struct tmigr_topo_cpu *cpu;
+};
+
+/* One more CPU of a kind; false: they differ. */
+static bool agree(unsigned int *capacity, unsigned int other)
 {
 	if (other == CAPACITY_UNKNOWN)
-		return so_far;
-	if (so_far != CAPACITY_UNKNOWN && so_far != other)
-		*differ = true;
-	return other;
+		return true;
+	if (*capacity != CAPACITY_UNKNOWN && *capacity != other)
+		return false;
+	*capacity = other;
+	return true;
 }
 
-static unsigned int from_device_tree(const char *root, const struct tmigr_topology *topo,
-				     unsigned int cpu)
+static int compare_kinds(const void *a, const void *b)
 {
-	uint32_t dmips = read_dmips(root, cpu);
-	unsigned int capacity = CAPACITY_UNKNOWN;
-	bool differ = false;
+	uint32_t x = ((const struct kind *)a)->kind, y = ((const struct kind *)b)->kind;
 
-	for (size_t i = 0; dmips && i < topo->n_cpus; i++)
-		if (topo->cpus[i].capacity != CAPACITY_UNKNOWN &&
-		    read_dmips(root, topo->cpus[i].cpu) == dmips)
-			capacity = agree(capacity, topo->cpus[i].capacity, &differ);
-	return differ ? CAPACITY_UNKNOWN : capacity;
+	return (x > y) - (x < y);
 }
 
-/* The CPUs of the policy whose list ("0 1 2 3") holds @cpu.  A policy is named
- * after one of its CPUs, and keeps its offline ones in related_cpus. */
-static bool read_policy(const char *root, unsigned int first, unsigned int cpu, struct cpulist *ret)
+static unsigned int agreed(const struct kind *k, size_t n)
+{
+	unsigned int capacity = CAPACITY_UNKNOWN;
+
+	for (size_t i = 0; i < n; i++)
+		if (!agree(&capacity, k[i].cpu->capacity))
+			return CAPACITY_UNKNOWN;
+	return capacity;
+}
+
+static void fill_by_device_tree(const char *root, struct tmigr_topology *topo, struct kind *kinds)
+{
+	size_t n = topo->n_cpus;
+
+	for (size_t i = 0; i < n; i++)
+		kinds[i] = (struct kind){read_dmips(root, topo->cpus[i].cpu), CAPACITY_UNKNOWN,
+					 &topo->cpus[i]};
+	qsort(kinds, n, sizeof(*kinds), compare_kinds);
+	for (size_t i = 0, end; i < n; i = end) {
+		unsigned int capacity;
+
+		for (end = i + 1; end < n && kinds[end].kind == kinds[i].kind;)
+			end++;
+		capacity = kinds[i].kind ? agreed(kinds + i, end - i) : CAPACITY_UNKNOWN;
+		for (size_t k = i; k < end; k++)
+			if (kinds[k].cpu->capacity == CAPACITY_UNKNOWN)
+				kinds[k].cpu->capacity = capacity;
+	}
+}
+
+/* The CPUs ("0 1 2 3") of the policy that is named after @first, one of them;
+ * offline ones stay in related_cpus. */
+static bool read_policy(const char *root, unsigned int first, struct cpulist *ret)
 {
 	char path[128];
 	char *text;
@@ -79,50 +111,82 @@ static bool read_policy(const char *root, unsigned int first, unsigned int cpu, 
 			*p = ',';
 	r = tmigr_cpulist_parse(text, &ret->cpus, &ret->n, NULL);
 	free(text);
-	if (r < 0)
-		return false;
-	if (cpulist_has(ret, cpu))
-		return true;
-	cpulist_free(ret);
-	return false;
+	return r == 0;
 }
 
-static unsigned int from_policy(const char *root, const struct tmigr_topology *topo,
-				unsigned int cpu)
+/* The capacity on which the CPUs of a list agree. */
+static unsigned int agreed_in(const struct tmigr_topology *topo, const struct cpulist *list)
 {
-	struct cpulist list = {0};
 	unsigned int capacity = CAPACITY_UNKNOWN;
-	bool differ = false;
 
-	for (size_t i = 0; !list.n && i < topo->n_cpus; i++)
-		read_policy(root, topo->cpus[i].cpu, cpu, &list);
-	for (size_t i = 0; i < list.n; i++) {
-		int idx = tmigr_topology_index(topo, list.cpus[i]);
+	for (size_t i = 0; i < list->n; i++) {
+		int idx = tmigr_topology_index(topo, list->cpus[i]);
 
-		if (idx >= 0)
-			capacity = agree(capacity, topo->cpus[idx].capacity, &differ);
+		if (idx >= 0 && !agree(&capacity, topo->cpus[idx].capacity))
+			return CAPACITY_UNKNOWN;
 	}
-	cpulist_free(&list);
-	return differ ? CAPACITY_UNKNOWN : capacity;
+	return capacity;
 }
 
-void topology_fill_capacities(const char *root, struct tmigr_topology *topo)
+/* A CPU in the lists of several policies is of the first.  What was found counts once all
+ * are read, so that it teaches nothing about others. */
+static void fill_by_policy(const char *root, struct tmigr_topology *topo, struct kind *kinds)
+{
+	for (size_t i = 0; i < topo->n_cpus; i++)
+		kinds[i] = (struct kind){0, CAPACITY_UNKNOWN, &topo->cpus[i]};
+	for (size_t i = 0; i < topo->n_cpus; i++) {
+		struct cpulist list = {0};
+		unsigned int capacity;
+
+		if (!read_policy(root, topo->cpus[i].cpu, &list))
+			continue;
+		capacity = agreed_in(topo, &list);
+		for (size_t k = 0; k < list.n; k++) {
+			int idx = tmigr_topology_index(topo, list.cpus[k]);
+
+			if (idx >= 0 && !kinds[idx].kind) {
+				kinds[idx].kind = 1;
+				kinds[idx].found = capacity;
+			}
+		}
+		cpulist_free(&list);
+	}
+	for (size_t i = 0; i < topo->n_cpus; i++)
+		if (topo->cpus[i].capacity == CAPACITY_UNKNOWN)
+			topo->cpus[i].capacity = kinds[i].found;
+}
+
+static size_t count_known(const struct tmigr_topology *topo)
 {
 	size_t known = 0;
 
 	for (size_t i = 0; i < topo->n_cpus; i++)
 		known += topo->cpus[i].capacity != CAPACITY_UNKNOWN;
+	return known;
+}
+
+int topology_fill_capacities(const char *root, struct tmigr_topology *topo)
+{
+	size_t known = count_known(topo);
+
+	/* Without any there is nothing to learn from: one class. */
+	if (known && known < topo->n_cpus) {
+		struct kind *kinds = calloc(topo->n_cpus, sizeof(*kinds));
+
+		if (!kinds)
+			return -ENOMEM;
+		fill_by_device_tree(root, topo, kinds);
+		if (count_known(topo) < topo->n_cpus)
+			fill_by_policy(root, topo, kinds);
+		free(kinds);
+	}
 	for (size_t i = 0; i < topo->n_cpus; i++) {
 		struct tmigr_topo_cpu *cpu = &topo->cpus[i];
 
-		/* Without any there is nothing to learn from: one class. */
-		if (cpu->capacity == CAPACITY_UNKNOWN && known)
-			cpu->capacity = from_device_tree(root, topo, cpu->cpu);
-		if (cpu->capacity == CAPACITY_UNKNOWN && known)
-			cpu->capacity = from_policy(root, topo, cpu->cpu);
 		if (cpu->capacity == CAPACITY_UNKNOWN) {
 			cpu->capacity = DEFAULT_CAPACITY;
 			cpu->class_guessed = known > 0;
 		}
 	}
+	return 0;
 }

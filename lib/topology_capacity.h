@@ -10,7 +10,7 @@
 /* Until it is filled in; no kernel has such a capacity. */
 #define CAPACITY_UNKNOWN UINT_MAX
 
-/* Replaces every CAPACITY_UNKNOWN in @topo. */
-void topology_fill_capacities(const char *root, struct tmigr_topology *topo);
+/* Replaces every CAPACITY_UNKNOWN in @topo, reading each file once.  0 or -ENOMEM. */
+int topology_fill_capacities(const char *root, struct tmigr_topology *topo);
 
 #endif

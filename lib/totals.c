@@ -6,6 +6,7 @@
  *    "above", "below", "hist": [..]}]}],
  *    "remote": [{"executor", "target", "count", "woke": [[slot, n], ..]}],
  *    "remote_lost",
+ *    "timeline": true where the records were counted, else left out,
  *    "observer": {..}}
  *
  * Slots where everything is 0 are left out, and zeros at the end of "hist".
@@ -122,8 +123,10 @@ json_t *tmigr_window_totals_to_json(const struct tmigr_window_totals *totals)
 		json_decref(remote);
 		return NULL;
 	}
-	return json_pack("{s:o, s:o, s:o, s:o}", "cpus", cpus, "remote", remote, "remote_lost",
-			 u64(totals->remote_lost), "observer", observer_to_json(&totals->observer));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o*}", "cpus", cpus, "remote", remote,
+			 "remote_lost", u64(totals->remote_lost), "observer",
+			 observer_to_json(&totals->observer), "timeline",
+			 totals->timeline ? json_true() : NULL);
 }
 
 /* ---- from JSON ---- */
@@ -235,6 +238,7 @@ static int parse(const json_t *json, struct tmigr_window_totals *totals, struct 
 	 * where there was a loss. */
 	if (lost && get_u64(lost, &totals->remote_lost))
 		return tmigr_fail(err, -EINVAL, "totals: \"remote_lost\" is damaged");
+	totals->timeline = json_is_true(json_object_get(json, "timeline"));
 	if (observer_from_json(json_object_get(json, "observer"), &totals->observer))
 		return tmigr_fail(err, -EINVAL, "totals: \"observer\" is missing or damaged");
 	return 0;

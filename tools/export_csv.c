@@ -73,50 +73,37 @@ static int write_description(unsigned int which, const char *url, FILE *out)
 
 /* ---- several files, all or none ---- */
 
-struct file {
-	char *path;
-	struct output out;
-	bool open;
-};
-
-static void drop_files(struct file *files, size_t n)
+static void drop_files(struct output *files, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (files[i].open)
-			output_discard(&files[i].out);
-		free(files[i].path);
-	}
+	for (size_t i = 0; i < n; i++)
+		output_discard(&files[i]);
 }
 
 /* Opens; takes over @path, which may be NULL (no memory). */
-static int open_file(struct file *f, char *path)
+static int open_file(struct output *f, char *path)
 {
 	int ret;
 
-	*f = (struct file){.path = path};
+	*f = (struct output){NULL};
 	if (!path)
 		return tool_error("export", "out of memory");
-	ret = output_open(&f->out, "export", path);
-	f->open = !ret;
+	ret = output_open(f, "export", path);
+	free(path);
 	return ret;
 }
 
 /* What was written is whole, under its temporary name. */
-static int close_file(struct file *f, int ret)
+static int close_file(struct output *f, int ret)
 {
-	if (ret < 0)
-		return output_finish(&f->out, ret);
-	return ret ? ret : output_close(&f->out);
+	return ret ? output_finish(f, ret) : output_close(f);
 }
 
-static int rename_files(struct file *files, size_t n)
+static int rename_files(struct output *files, size_t n)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < n && !ret; i++) {
-		ret = output_rename(&files[i].out);
-		files[i].open = ret;
-	}
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = output_finish(&files[i], 0);
 	return ret;
 }
 
@@ -144,7 +131,7 @@ static bool has_rows(enum tmigr_csv which, const struct tmigr_runset *set)
 
 static int write_dir(const char *dir, const struct tmigr_runset *set)
 {
-	struct file files[TMIGR_CSV_TABLES + 1];
+	struct output files[TMIGR_CSV_TABLES + 1];
 	unsigned int which = 0;
 	size_t n = 0;
 	int ret = 0;
@@ -154,14 +141,13 @@ static int write_dir(const char *dir, const struct tmigr_runset *set)
 			continue;
 		ret = open_file(&files[n++], path_in(dir, tmigr_csv_table(i)->name, ".csv"));
 		if (!ret)
-			ret = close_file(&files[n - 1], write_table(i, set, files[n - 1].out.file));
+			ret = close_file(&files[n - 1], write_table(i, set, files[n - 1].file));
 		which |= 1u << i;
 	}
 	if (!ret)
 		ret = open_file(&files[n++], path_in(dir, "csv-metadata", ".json"));
 	if (!ret)
-		ret = close_file(&files[n - 1],
-				 write_description(which, NULL, files[n - 1].out.file));
+		ret = close_file(&files[n - 1], write_description(which, NULL, files[n - 1].file));
 	if (!ret)
 		ret = rename_files(files, n);
 	drop_files(files, n);
@@ -199,18 +185,21 @@ static const char *last_of(const char *path)
 /* FILE, and FILE-metadata.json, where CSV on the Web looks for it. */
 static int export_file(const char *path, enum tmigr_csv which, const struct tmigr_runset *set)
 {
-	struct file files[2];
+	struct output files[2];
 	size_t n = 1;
+	bool replaces = false;
 	int ret = open_file(&files[0], strdup(path));
 
-	if (!ret)
-		ret = close_file(&files[0], write_table(which, set, files[0].out.file));
+	if (!ret) {
+		replaces = tmigr_outfile_replaces(files[0].to);
+		ret = close_file(&files[0], write_table(which, set, files[0].file));
+	}
 	/* A device has nothing beside it. */
-	if (!ret && files[0].out.temp) {
+	if (!ret && replaces) {
 		ret = open_file(&files[n++], path_in(NULL, path, "-metadata.json"));
 		if (!ret)
 			ret = close_file(&files[1], write_description(1u << which, last_of(path),
-								      files[1].out.file));
+								      files[1].file));
 	}
 	if (!ret)
 		ret = rename_files(files, n);

@@ -29,6 +29,7 @@ static const struct verb verbs[] = {
 	{"report", "print the report of a run directory or recording again", verb_report},
 	{"compare", "compare labelled runs, with the uncertainty of each difference", verb_compare},
 	{"export", "write runs as CSV, JSON, Perfetto trace or OpenMetrics", verb_export},
+	{"import", "make a run directory from a trace that another tool made", verb_import},
 	{"tree", "show the timer-migration hierarchy as it is now", verb_tree},
 	{"top", "show CPUs, migrators and idle states live", verb_top},
 	{"status", "show how the daemon is", verb_status},
@@ -158,6 +159,11 @@ static int print_version(void)
 	       statistics ? statistics : "no GSL (compare: no intervals, no tests)",
 	       perfetto ? "protobuf-c " : "no protobuf-c (export: no Perfetto traces)",
 	       perfetto ? perfetto : "");
+#ifdef TMIGR_TRACECMD
+	puts("libtracecmd (trace.dat)");
+#else
+	puts("no libtracecmd (no trace.dat)");
+#endif
 	return tool_flush(NULL);
 }
 
@@ -234,9 +240,8 @@ int main(int argc, char **argv)
 
 	occupy_std_fds();
 	if (argc < 2) {
-		tool_usage(NULL, "no verb given: run, report, compare, export, tree, top, status, "
-				 "mark, dump, "
-				 "metrics, doctor or help");
+		tool_usage(NULL, "no verb given: run, report, compare, export, import, tree, top, "
+				 "status, mark, dump, metrics, doctor or help");
 		return TMIGR_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

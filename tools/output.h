@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A result for standard output or for a file: who reads the file sees the old one
- * or the whole new one, never a part.  A device or pipe is written to as it is.
+ * A result for standard output or for a file (tmigr/outfile.h), with errors told as a
+ * verb tells them.
  */
 #ifndef TMIGR_TOOL_OUTPUT_H
 #define TMIGR_TOOL_OUTPUT_H
 
 #include <stdio.h>
 
+#include "tmigr/outfile.h"
+
 struct output {
-	const char *verb, *path; /* path NULL: standard output */
-	char *temp;		 /* NULL: it is written to directly */
-	FILE *file;
-	/* Inside of output.c. */
-	int fd;
-	int error; /* errno of the first write that failed */
+	const char *verb;
+	struct tmigr_outfile *to; /* NULL: finished or discarded */
+	FILE *file;		  /* to be written to */
 };
 
 /* All of these return 0, or the exit code with the error told. */
 
-/* @path is borrowed until the end; @o must stay where it is. */
+/* @path NULL or "-": standard output. */
 int output_open(struct output *o, const char *verb, const char *path);
-/* Flushes and puts a file aside, whole, under its temporary name. */
+/* Flushes and puts a file aside, whole, under its temporary name; on failure it is
+ * discarded. */
 int output_close(struct output *o);
-/* Gives it its name. */
-int output_rename(struct output *o);
-/* Instead of close or rename: nothing is left. */
+/* Nothing is left.  May be called of what is finished. */
 void output_discard(struct output *o);
 
 /*
- * close and rename where @ret is 0; else discard.  @ret negative: what writing
+ * The file gets its name where @ret is 0; else discard.  @ret negative: what writing
  * failed with, told here; positive: an exit code, told before.
  */
 int output_finish(struct output *o, int ret);

@@ -3,16 +3,15 @@
 #include "report_html.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "output.h"
 #include "tmigr.h"
 #include "tmigr/compare.h"
 #include "tmigr/html.h"
-#include "tmigr/outfile.h"
 
 /* Lanes x columns of all pictures together: bounds the page's size. */
 #define CELLS 131072
@@ -86,23 +85,10 @@ static int read_timelines(const struct tmigr_runset *set, struct timelines *t)
 
 static int write_page(const char *file, const struct tmigr_html_input *in)
 {
-	struct tmigr_err err = {""};
-	struct tmigr_outfile *out;
-	int ret = tmigr_outfile_open(file, &out, &err);
+	struct output out;
+	int ret = output_open(&out, "report", file);
 
-	if (ret < 0)
-		return tool_error("report", "%s", err.text);
-	ret = tmigr_html_write(in, tmigr_outfile_stream(out));
-	if (ret < 0) {
-		tmigr_outfile_abort(out);
-		return ret == -ENOMEM ? tool_error("report", "out of memory")
-				      : tool_error("report", "%s: cannot write: %s",
-						   strcmp(file, "-") ? file : "standard output",
-						   strerror(-ret));
-	}
-	if (tmigr_outfile_commit(out, &err) < 0)
-		return tool_error("report", "%s", err.text);
-	return TMIGR_EXIT_OK;
+	return ret ? ret : output_finish(&out, tmigr_html_write(in, out.file));
 }
 
 /* What the page says, a script must hear too: what could not be read, or is a part. */
@@ -156,8 +142,7 @@ int report_html(const char *file, char *const *paths, size_t n)
 		if (!strcmp(paths[i], "-"))
 			return tool_usage("report", "--html reads a recording twice: give a file, "
 						    "not standard input");
-	/* A closed pipe is to be told of, and leave nothing behind. */
-	signal(SIGPIPE, SIG_IGN);
+	output_signals();
 	if (tmigr_runset_load((const char *const *)paths, n, &set, &err) < 0)
 		return tool_error("report", "%s", err.text);
 	exit_code = complain(set);

@@ -56,7 +56,8 @@ struct run_opts {
 	const char *sys_root; /* tests: sysfs and procfs of changes and energy; NULL: / */
 	int progress;	      /* 1 forced, 0 never, -1 where it disturbs nothing */
 	int housekeeping;     /* CPU, -1: chosen */
-	size_t ring_bytes;    /* tests; 0: chosen */
+	enum tmigr_source source;
+	size_t ring_bytes; /* tests; 0: chosen */
 	struct arg_list classes;
 	struct daemon_opts daemon;
 	char **command; /* NULL terminated; NULL: none */
@@ -237,8 +238,10 @@ int remote_stop(struct session *s, __u64 at_ns);
 void remote_end(struct session *s);
 
 /* ---- run_info.c ---- */
-/* @engine: which one measures.  New reference or NULL. */
-json_t *run_info(const struct run_opts *opts, bool has_tmigr, const char *engine);
+/* @engine: which one measures; @own: the own one, NULL: a daemon's.  New reference or
+ * NULL. */
+json_t *run_info(const struct run_opts *opts, bool has_tmigr, const char *engine,
+		 const struct tmigr_engine *own);
 /* Adds what is known of run @run (0: it has no number) before it begins. */
 int run_info_begin(json_t *info, const struct run_opts *opts, unsigned long run,
 		   const json_t *changed);
@@ -326,5 +329,8 @@ enum earlier { RUN_MISSING, RUN_AGAIN, RUN_KEPT };
  * done again.  -1: it does not fit, the error is told.
  */
 int run_earlier(const char *path, unsigned long run, const json_t *now);
+
+/* Is anything at @path but an empty folder? */
+bool run_is_there(const char *path);
 
 #endif

@@ -81,7 +81,7 @@ static int judge(const struct tmigr_run *run, unsigned long number, const json_t
 	return RUN_KEPT;
 }
 
-static bool is_there(const char *path)
+bool run_is_there(const char *path)
 {
 	DIR *dir = opendir(path);
 	struct dirent *e;
@@ -101,7 +101,7 @@ int run_earlier(const char *path, unsigned long number, const json_t *now)
 	struct tmigr_err err = {""};
 	int ret;
 
-	if (!is_there(path))
+	if (!run_is_there(path))
 		return RUN_MISSING;
 	if (tmigr_runset_load(&path, 1, &set, &err) < 0) {
 		tool_error("run", "%s", err.text);

@@ -107,8 +107,9 @@ static void judge(const struct loop *l, struct outcome *end, bool early, bool cu
 		snprintf(why, size, "exit status %d", WEXITSTATUS(c->status));
 }
 
-/* The exit code of a run that has a report: the command's own before all. */
-static int code_of(const struct loop *l, const struct outcome *end, int ret)
+/* The exit code of a run that has a report: the command's own before all, unless it
+ * is -d that @cut it short, as was asked for. */
+static int code_of(const struct loop *l, const struct outcome *end, bool cut, int ret)
 {
 	const struct child *c = l->child;
 
@@ -116,8 +117,11 @@ static int code_of(const struct loop *l, const struct outcome *end, int ret)
 		return TMIGR_EXIT_ERROR;
 	if (end->interrupted)
 		return 128 + l->signal;
-	if (c->pid && child_exit_code(c))
+	if (c->pid && !cut && child_exit_code(c))
 		return child_exit_code(c);
+	/* A window that the command was not in. */
+	if (!ret && *end->why)
+		return TMIGR_EXIT_ERROR;
 	return ret;
 }
 
@@ -156,7 +160,7 @@ static void trace(struct loop *l, struct outcome *end)
 	ret = session_report(s, child->pid ? child_exit_code(child) : -1, end->interrupted);
 	end->broken = *s->remote.gone || (ret && !s->report);
 	end->report = json_incref(s->report);
-	end->code = code_of(l, end, ret);
+	end->code = code_of(l, end, cut, ret);
 }
 
 void run_once(const struct once *once, struct outcome *end)

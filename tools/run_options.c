@@ -20,7 +20,7 @@ static const char help[] =
 	"\n"
 	"  -d, --duration SECONDS   end the window SECONDS (decimals allowed) after its start, to\n"
 	"                           the ns; with a COMMAND, whichever ends first: it then\n"
-	"                           gets SIGTERM, and SIGKILL 2 s later\n"
+	"                           gets SIGTERM, and SIGKILL 2 s later, and has not failed\n"
 	"  -o, --output DIR         also write a run directory: report.json, CSV files, and the\n"
 	"                           command's output, copied to DIR/stdout and DIR/stderr\n"
 	"      --record             with -o: also DIR/events.tmr, every event, for 'tmigr report'\n"
@@ -33,8 +33,8 @@ static const char help[] =
 	"      --housekeeping CPU   where the tool itself runs (else where it matters least)\n"
 	"      --kick               wake every CPU once before the window, so that all are known\n"
 	"      --no-stats           do not measure what the tracing itself "
-	"costs\n" DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
-	"                           (as --housekeeping, --kick and --no-stats do)\n"
+	"costs\n" SOURCE_HELP DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
+	"                           (as --housekeeping, --kick, --no-stats and --source do)\n"
 	"      --json               print the report as JSON (with -n: each run's); the command's\n"
 	"                           standard output goes to standard error then\n" FAIL_IF_HELP
 	"      --progress, --no-progress\n"
@@ -85,8 +85,8 @@ static const char help[] =
 	"\n" FAIL_IF_FIGURES "\n"
 	"Exit status: that of COMMAND (128 + signal when it was killed, 126 not executable, 127\n"
 	"not found), with -n of the first run that failed; 130 when Ctrl-C interrupted it, or\n"
-	"came twice; else, and without COMMAND, 0 fine, 1 something failed, 2 wrong usage, 3 an\n"
-	"expression of --fail-if is true for a run that did not fail.\n";
+	"came twice; else, without COMMAND, and when -d ended it, 0 fine, 1 something failed, 2\n"
+	"wrong usage, 3 an expression of --fail-if is true for a run that did not fail.\n";
 
 enum {
 	OPT_RECORD = 256,

@@ -51,20 +51,6 @@ static unsigned long number_of(const char *name)
 	return n;
 }
 
-static bool is_empty(const char *path)
-{
-	/* rmdir(2) would tell, but also do it. */
-	DIR *dir = opendir(path);
-	struct dirent *e;
-	bool empty = true;
-
-	while (dir && empty && (e = readdir(dir)))
-		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
-	if (dir)
-		closedir(dir);
-	return dir && empty;
-}
-
 static int check_entry(const struct run_opts *o, const char *name)
 {
 	unsigned long run = number_of(name);
@@ -83,7 +69,7 @@ static int check_entry(const struct run_opts *o, const char *name)
 	if (o->force || o->go_on)
 		return 0;
 	path = run_path(o, run);
-	if (path && !is_empty(path))
+	if (path && run_is_there(path))
 		ret = tool_error("run",
 				 "%s: exists and is not empty (--continue goes on with the runs "
 				 "that are missing, --force replaces them)",
@@ -153,8 +139,7 @@ static void take(struct series *x, unsigned long run, const struct outcome *end)
 		test = fail_if_test("run", where, &x->opts->fail_if, end->report);
 		x->test = test > x->test ? test : x->test;
 	}
-	/* What -d ended did not fail. */
-	if (!x->code && (*end->why || end->broken || end->interrupted))
+	if (!x->code)
 		x->code = end->code;
 	x->stopped = end->interrupted || end->broken;
 	if (*end->why || !end->report)
@@ -231,7 +216,7 @@ int run_series(struct session *s, struct signals *signals)
 	struct series x = {.session = s, .opts = o, .signals = signals, .lock = -1};
 	int ret;
 
-	x.now = run_info(o, true, "");
+	x.now = run_info(o, true, "", NULL);
 	ret = x.now && !run_info_begin(x.now, o, 0, NULL) &&
 			      !json_object_set_new(x.now, "options", run_info_options(o))
 		      ? lock(&x)

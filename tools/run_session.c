@@ -33,6 +33,7 @@ static int open_engine(struct session *s)
 {
 	const struct run_opts *o = s->opts;
 	const struct tmigr_live_opts live = {
+		.source = o->source,
 		.ring_bytes = o->ring_bytes,
 		.no_stats = o->no_stats,
 		.kick = o->kick,
@@ -68,6 +69,8 @@ static const char *own_only(const struct run_opts *o)
 		return "--housekeeping";
 	if (o->no_stats)
 		return "--no-stats";
+	if (o->source != TMIGR_SOURCE_AUTO)
+		return "--source";
 	return o->ring_bytes ? "--ring-bytes" : NULL;
 }
 
@@ -146,6 +149,14 @@ static int open_dir(struct session *s, bool force)
 	return ret < 0 ? tool_error("run", "%s", err.text) : 0;
 }
 
+/* What the daemon measures with; an older one does not tell. */
+static int put_daemons_source(const struct session *s)
+{
+	json_t *source = s->daemon ? json_object_get(s->daemon->status, "source") : NULL;
+
+	return json_is_string(source) ? json_object_set(s->info, "source", source) : 0;
+}
+
 int session_open(struct session *s, const struct run_opts *opts, struct machine *machine)
 {
 	struct tmigr_err err = {""};
@@ -182,8 +193,9 @@ int session_prepare(struct session *s, const char *path, bool force, unsigned lo
 {
 	s->path = path;
 	s->failed = 0;
-	s->info = run_info(s->opts, session_has_tmigr(s), s->daemon ? s->daemon->engine : "own");
-	if (!s->info || run_info_begin(s->info, s->opts, run, s->changed))
+	s->info = run_info(s->opts, session_has_tmigr(s), s->daemon ? s->daemon->engine : "own",
+			   s->engine);
+	if (!s->info || put_daemons_source(s) || run_info_begin(s->info, s->opts, run, s->changed))
 		return no_memory();
 	return open_dir(s, force);
 }

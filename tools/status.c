@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "daemon.h"
 #include "tmigr.h"
@@ -84,6 +85,8 @@ static void put_cost(const json_t *status)
 	int64_t runs = number(o, "bpf_runs");
 
 	printf("Cost: ");
+	if (!strcmp(json_string_value(json_object_get(status, "source")) ?: "", "ftrace"))
+		printf("measured by ftrace, whose own cost is not known; ");
 	if (json_is_integer(json_object_get(o, "bpf_ns")))
 		printf("BPF programs %.4f %% of one CPU's time (%" PRId64 " runs, %.0f ns each); ",
 		       up > 0 ? 100.0 * (double)number(o, "bpf_ns") / up : 0.0, runs,

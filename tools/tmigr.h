@@ -27,6 +27,7 @@ int verb_run(int argc, char **argv);
 int verb_report(int argc, char **argv);
 int verb_compare(int argc, char **argv);
 int verb_export(int argc, char **argv);
+int verb_import(int argc, char **argv);
 int verb_tree(int argc, char **argv);
 int verb_top(int argc, char **argv);
 int verb_metrics(int argc, char **argv);

@@ -29,14 +29,15 @@ static const char help[] =
 	"      --class NAME=CPUS    name a class of CPUs, e.g. --class LITTLE=0-3; may be "
 	"repeated\n"
 	"                           (by an engine of its own: the daemon has its own "
-	"classes)\n" DAEMON_SOCKET_HELP DAEMON_NEVER_HELP "  -h, --help               print this\n"
+	"classes)\n" SOURCE_HELP DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
+	"  -h, --help               print this\n"
 	"\n"
 	"Keys: q quit, p pause, s sort, g group, h help, arrows and page keys scroll.\n"
 	"Environment: NO_COLOR (not empty): no colours.\n"
 	"\n"
 	"Exit status: 0 fine, 1 error, 2 wrong usage.\n";
 
-enum { OPT_SORT = 256, OPT_GROUP, OPT_ONCE, OPT_CLASS, OPT_SAMPLE };
+enum { OPT_SORT = 256, OPT_GROUP, OPT_ONCE, OPT_CLASS, OPT_SAMPLE, OPT_SOURCE };
 
 static const struct option options[] = {
 	{"delay", required_argument, NULL, 'd'},
@@ -44,6 +45,7 @@ static const struct option options[] = {
 	{"group", required_argument, NULL, OPT_GROUP},
 	{"once", no_argument, NULL, OPT_ONCE},
 	{"class", required_argument, NULL, OPT_CLASS},
+	{"source", required_argument, NULL, OPT_SOURCE},
 	DAEMON_SOCKET_OPTION,
 	DAEMON_NEVER_OPTION,
 	{"sample", required_argument, NULL, OPT_SAMPLE}, /* tests */
@@ -86,6 +88,13 @@ static int parse_delay(struct top_source_opts *source, const char *text)
 	return tool_usage("top", "--delay: '%s' is no number of seconds from 1 on", text);
 }
 
+static int parse_source(struct top_source_opts *source, const char *text)
+{
+	if (!arg_source(text, &source->source))
+		return -1;
+	return tool_usage("top", "--source: '%s' is none of bpf, ftrace, auto", text);
+}
+
 /* -1 to go on, else the exit code. */
 static int parse_one(struct top_cmdline *o, int c, char **argv)
 {
@@ -101,6 +110,8 @@ static int parse_one(struct top_cmdline *o, int c, char **argv)
 		return -1;
 	case OPT_CLASS:
 		return arg_list_add(&o->classes, optarg) ? tool_error("top", "out of memory") : -1;
+	case OPT_SOURCE:
+		return parse_source(&o->source, optarg);
 	case OPT_SAMPLE:
 		o->source.file = optarg;
 		return -1;
@@ -125,6 +136,9 @@ static int parse(struct top_cmdline *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		return tool_usage("top", "takes no argument, but got '%s'", argv[optind]);
+	if (o->daemon.socket && o->source.source != TMIGR_SOURCE_AUTO)
+		return tool_usage("top",
+				  "--source is for the tool's own engine: not with --socket");
 	if (o->daemon.socket && o->classes.n)
 		return tool_usage("top", "a daemon has its own classes: --class not with --socket");
 	ret = daemon_check_options(&o->daemon, "top");

@@ -74,7 +74,7 @@ static int arm(const struct engine *e, struct tmigr_err *err)
 
 static int load(struct engine *e, const struct top_source_opts *opts, struct tmigr_err *err)
 {
-	static const struct tmigr_live_opts live;
+	const struct tmigr_live_opts live = {.source = opts->source};
 	int r;
 
 	r = tmigr_topology_read(NULL, opts->classes->items, opts->classes->n, &e->topo, err);
@@ -84,7 +84,9 @@ static int load(struct engine *e, const struct top_source_opts *opts, struct tmi
 	if (r < 0)
 		return r == -EINVAL ? -EIO : r; /* not the user's --class */
 	e->info = tmigr_info("tmigr " TMIGR_VERSION, NULL, tmigr_engine_has_tmigr(e->engine));
-	return e->info ? 0 : tmigr_fail(err, -ENOMEM, "out of memory");
+	if (e->info && tmigr_engine_put_source(e->engine, e->info) == 0)
+		return 0;
+	return tmigr_fail(err, -ENOMEM, "out of memory");
 }
 
 static int start(struct engine *e, struct tmigr_err *err)
@@ -218,8 +220,10 @@ static int engine_next(void *self, struct top_sample *ret, struct tmigr_err *err
 
 static const char *engine_name(void *self)
 {
-	(void)self;
-	return "own engine";
+	const struct engine *e = self;
+
+	return strcmp(tmigr_engine_source(e->engine, NULL), "ftrace") ? "own engine"
+								      : "own engine, by ftrace";
 }
 
 const struct top_source_ops top_engine_ops = {

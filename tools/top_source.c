@@ -16,8 +16,8 @@ static int choose(const struct top_source_opts *opts, const struct top_source_op
 	int r = 0;
 
 	*ret_daemon = NULL;
-	/* A daemon has classes of its own. */
-	if (!opts->file && !opts->classes->n)
+	/* A daemon has classes and a source of its own. */
+	if (!opts->file && !opts->classes->n && opts->source == TMIGR_SOURCE_AUTO)
 		r = daemon_find(opts->daemon, ret_daemon, err);
 	*ret = opts->file ? &top_file_ops : *ret_daemon ? &top_daemon_ops : &top_engine_ops;
 	return r;

@@ -19,6 +19,7 @@ struct top_source_opts {
 	__u64 period_ns;
 	const struct arg_list *classes;
 	const struct daemon_opts *daemon;
+	enum tmigr_source source;
 	const char *file; /* tests; NULL: the running machine */
 };
 

@@ -20,12 +20,13 @@ struct tree_moment {
 	struct tmigr_moment *now;
 };
 
-static int open_engine(struct tree_source *s, const char *const *classes, size_t n_classes,
-		       struct tmigr_err *err)
+static int open_engine(struct tree_source *s, const struct arg_list *classes,
+		       enum tmigr_source source, struct tmigr_err *err)
 {
 	/* Maps only: a look takes milliseconds, nothing is recorded. */
-	const struct tmigr_live_opts opts = {.no_timeline = true, .no_stats = true};
-	int r = tmigr_topology_read(NULL, classes, n_classes, &s->topo, err);
+	const struct tmigr_live_opts opts = {
+		.source = source, .no_timeline = true, .no_stats = true};
+	int r = tmigr_topology_read(NULL, classes->items, classes->n, &s->topo, err);
 
 	if (r < 0)
 		return r;
@@ -40,21 +41,21 @@ static int open_engine(struct tree_source *s, const char *const *classes, size_t
 	return 0;
 }
 
-int tree_source_open(const struct daemon_opts *daemon, const char *const *classes, size_t n_classes,
-		     struct tree_source **ret, struct tmigr_err *err)
+int tree_source_open(const struct daemon_opts *daemon, const struct arg_list *classes,
+		     enum tmigr_source source, struct tree_source **ret, struct tmigr_err *err)
 {
 	struct tree_source *s = calloc(1, sizeof(*s));
 	int r;
 
 	if (!s)
 		return tmigr_fail(err, -ENOMEM, "out of memory");
-	r = daemon_find(daemon, &s->daemon, err);
+	r = source == TMIGR_SOURCE_AUTO ? daemon_find(daemon, &s->daemon, err) : 0;
 	if (r < 0)
 		r = r == -EINVAL ? -EIO : r;
 	else if (s->daemon)
-		r = daemon_topology(s->daemon, classes, n_classes, &s->topo, err);
+		r = daemon_topology(s->daemon, classes->items, classes->n, &s->topo, err);
 	else
-		r = open_engine(s, classes, n_classes, err);
+		r = open_engine(s, classes, source, err);
 	if (r < 0) {
 		tree_source_close(s);
 		return r;
@@ -73,6 +74,50 @@ void tree_source_close(struct tree_source *s)
 	free(s);
 }
 
+/* Every CPU that should have a place has shown it. */
+static bool all_seen(const struct tmigr_moment *m, const struct tmigr_topology *topo)
+{
+	for (size_t i = 0; i < m->h->n_cpus; i++)
+		if (topo->cpus[i].online && !topo->cpus[i].isolated && !m->h->cpus[i].learnt)
+			return false;
+	return true;
+}
+
+/* By ftrace only events tell: at first some seconds of them, or until all CPUs
+ * have shown themselves. */
+static int take_traced(struct tree_source *s, struct tmigr_moment **ret, struct tmigr_err *err)
+{
+	const struct timespec step = {.tv_nsec = 200000000};
+	int r = 0, tries = s->started ? 0 : 10;
+
+	if (!s->started)
+		r = tmigr_engine_start(s->engine, err);
+	if (r < 0)
+		return r;
+	s->started = true;
+	for (;; tries--) {
+		struct tmigr_moment *m;
+
+		r = tmigr_engine_drain(s->engine, NULL, err);
+		if (!r)
+			r = tmigr_engine_moment(s->engine, &m, err);
+		if (!r && (tries <= 0 || all_seen(m, s->topo))) {
+			*ret = m;
+			return 0;
+		}
+		if (!r)
+			tmigr_moment_free(m);
+		else if (r != -EAGAIN)
+			return r;
+		else if (tries <= 0)
+			return tmigr_fail(
+				err, r,
+				"no CPU has shown its place in the hierarchy within two "
+				"seconds, and by ftrace it cannot be looked up; try again");
+		nanosleep(&step, NULL);
+	}
+}
+
 /*
  * With the symbol's address from kallsyms nothing needs to be attached.  Where
  * that shows nobody, the programs are attached for one event of some CPU: where
@@ -83,6 +128,8 @@ static int take_own(struct tree_source *s, struct tmigr_moment **ret, struct tmi
 	const struct timespec step = {.tv_nsec = 20000000};
 	int r, tries = 50;
 
+	if (strcmp(tmigr_engine_source(s->engine, NULL), "ftrace") == 0)
+		return take_traced(s, ret, err);
 	r = tmigr_engine_moment(s->engine, ret, err);
 	if (r != -EAGAIN)
 		return r;
@@ -141,6 +188,11 @@ int tree_source_take(struct tree_source *s, struct tree_moment **ret, struct tmi
 const struct tmigr_tree *tree_moment_view(const struct tree_moment *m)
 {
 	return &m->view;
+}
+
+struct tmigr_hierarchy *tree_moment_hierarchy(struct tree_moment *m)
+{
+	return m->now->h;
 }
 
 void tree_moment_free(struct tree_moment *m)

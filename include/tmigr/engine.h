@@ -38,9 +38,9 @@ struct tmigr_window;
 
 /*
  * Loads and prepares; attaches nothing.  @opts may be NULL.  @topo is borrowed and
- * must outlive the engine.  -EPERM (names the capability), -ENOENT no BTF,
- * -EOPNOTSUPP the kernel refuses the programs.  A kernel without timer migration
- * is no error: tmigr_engine_has_tmigr() tells.
+ * must outlive the engine.  -EPERM (names the capability), -ENOENT no BTF, or no
+ * tracefs, -EOPNOTSUPP the kernel refuses the programs.  A kernel without timer
+ * migration is no error: tmigr_engine_has_tmigr() tells.
  */
 int tmigr_engine_open(const struct tmigr_live_opts *opts, const struct tmigr_topology *topo,
 		      struct tmigr_engine **ret, struct tmigr_err *err);
@@ -53,6 +53,19 @@ void tmigr_engine_stop(struct tmigr_engine *engine);
 void tmigr_engine_close(struct tmigr_engine *engine);
 
 bool tmigr_engine_has_tmigr(const struct tmigr_engine *engine);
+
+/*
+ * "bpf" or "ftrace"; *@ret_why (optional): why it is not the first choice, NULL when
+ * it is; the engine's.
+ *
+ * By ftrace, nothing can be read that no event tells: what a CPU was in, and the
+ * words of groups, are unknown from the start to their first event, and the figures
+ * are those of the records (tmigr_window_totals.timeline).
+ */
+const char *tmigr_engine_source(const struct tmigr_engine *engine, const char **ret_why);
+/* Both as members of a report's @info: "source", and "source_why" where there is one.
+ * 0 or -ENOMEM. */
+int tmigr_engine_put_source(const struct tmigr_engine *engine, json_t *info);
 
 /* ---- windows ---- */
 
@@ -106,7 +119,7 @@ void tmigr_engine_release_edge(struct tmigr_engine *engine);
  * An edge in two steps, neither of which waits, for one who is awake only now and
  * then (the flight recorder): announced now, some ms ahead, and held half a second
  * later or more.  -EAGAIN: none was announced, or not so long ago, or it is lost since
- * another edge was taken or records beyond it were.
+ * another edge was taken or records beyond it were.  -EOPNOTSUPP: not by this source.
  */
 int tmigr_engine_announce_edge(struct tmigr_engine *engine, struct tmigr_err *err);
 int tmigr_engine_hold_announced(struct tmigr_engine *engine, __u64 *ret_edge_ns,

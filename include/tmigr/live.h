@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The live source: BPF programs on the running kernel.  What a user of it says
- * and gets; its life is that of the engine (engine.h).
+ * The live sources: BPF programs on the running kernel, or the kernel's ftrace
+ * buffers.  What a user of them says and gets; their life is that of the engine
+ * (engine.h).
  */
 #ifndef TMIGR_LIVE_H
 #define TMIGR_LIVE_H
@@ -11,7 +12,14 @@
 
 #include "tmigr/rec.h"
 
+enum tmigr_source {
+	TMIGR_SOURCE_AUTO, /* BPF, or ftrace where the kernel cannot do that */
+	TMIGR_SOURCE_BPF,
+	TMIGR_SOURCE_FTRACE,
+};
+
 struct tmigr_live_opts {
+	enum tmigr_source source;
 	size_t ring_bytes; /* per CPU; 0: chosen from the number of CPUs */
 	bool no_timeline;  /* residency only: maps, no records */
 	bool no_stats;	   /* do not measure the programs' own time */

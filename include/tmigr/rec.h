@@ -53,8 +53,11 @@
  *   LOST           a = number of records this CPU could not write, b = time in
  *                  ns of the first of them; t_ns = the moment writing works
  *                  again.  Comes directly before that CPU's next record.
+ *                  flags TMIGR_RF_NO_SEQ: the groups' seq is no kernel's, so
+ *                  that updates since then don't tell that none is missing
  *   CLEAN          the source vouches that no record with a time before t_ns is
- *                  missing from the stream, other than those told of by LOST
+ *                  missing from the stream, other than those told of by LOST; may
+ *                  come late, with a t_ns behind the watermark
  */
 enum tmigr_rec_type {
 	TMIGR_REC_IDLE_ENTER = 1,
@@ -87,6 +90,7 @@ enum tmigr_rec_type {
 #define TMIGR_RF_IDLE_TASK  0x01
 #define TMIGR_RF_TMIGR_IDLE 0x02
 #define TMIGR_RF_AVAILABLE  0x04
+#define TMIGR_RF_NO_SEQ	    0x08 /* LOST */
 
 /* SNAP_IDLE.a */
 #define TMIGR_STATE_RUNNING ((__u64)-1)

@@ -85,6 +85,9 @@ struct tmigr_frame {
  * -ENOENT and so on from open(2).  "-" is standard input. */
 int tmigr_recording_open(const char *path, struct tmigr_recording_reader **ret,
 			 struct tmigr_err *err);
+/* The same of an open file (the caller's), of which @n bytes, @head, were read. */
+int tmigr_recording_open_fd(const char *name, int fd, const void *head, size_t n,
+			    struct tmigr_recording_reader **ret, struct tmigr_err *err);
 /*
  * The same of bytes that come in pieces, without waiting for them: push what has
  * come, and take frames as long as tmigr_recording_ready() says that there is one

@@ -45,5 +45,8 @@ json_t *tmigr_replay_info(const json_t *meta_info, const json_t *end_info);
  */
 int tmigr_replay(const char *path, json_t **ret_report, const struct tmigr_replay_opts *opts,
 		 struct tmigr_err *err);
+/* The same from an open file (the caller's), of which @n bytes, @head, were read. */
+int tmigr_replay_fd(const char *name, int fd, const void *head, size_t n, json_t **ret_report,
+		    const struct tmigr_replay_opts *opts, struct tmigr_err *err);
 
 #endif

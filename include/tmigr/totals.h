@@ -2,6 +2,7 @@
 /*
  * What the maps counted over a window: exact and lossless, whatever happens to
  * the timeline.  Made by the live engine, carried by a recording's end frame.
+ * Where there are no maps (ftrace), what the model counted from the records.
  */
 #ifndef TMIGR_TOTALS_H
 #define TMIGR_TOTALS_H
@@ -42,6 +43,7 @@ struct tmigr_observer {
 };
 
 struct tmigr_window_totals {
+	bool timeline; /* counted from the records, not by maps */
 	size_t n_cpus; /* as in the topology */
 	struct tmigr_totals_cpu *cpus;
 	size_t n_remote; /* ascending by (executor, target) */

@@ -36,7 +36,7 @@
  *   HANDLE_REMOTE   group, level
  *   HANDLE_REMOTE_CPU   subject = cpu [value = wakeup, group = parent]
  *   CPU_AVAILABLE, CPU_UNAVAILABLE      subject = cpu [group = parent]; also
- *                   tmigr_cpu_online, tmigr_cpu_offline
+ *                   tmigr_cpu_online, tmigr_cpu_offline: TMIGR_HAS_HOTPLUG
  *   UPDATE_EVENTS   group, level [child group = parent below]: not needed, only
  *                   tells links
  *   GROUP_SET       group, level [node]
@@ -47,7 +47,8 @@
  *   HOTPLUG_ONLINE, HOTPLUG_OFFLINE     subject = cpu: cpuhp_enter of the step
  *                   that brings it up, cpuhp_exit of the one that took it down
  *   LOST            value = how many events of `cpu` are missing here, at least 1
- *                   when nobody counted: between its event before and t_ns
+ *                   when nobody counted: between its event before and t_ns.  cpu
+ *                   TMIGR_TRACED_NO_CPU: nobody knows of which
  *   OTHER           an event of no use: only tells that `cpu` got that far
  */
 enum tmigr_traced_type {
@@ -75,6 +76,8 @@ enum tmigr_traced_type {
 };
 
 #define TMIGR_TRACED_IDLE_EXIT 0xffffffffULL
+#define TMIGR_TRACED_NO_CPU    0xffffffffU
+#define TMIGR_TRACED_CPU_MAX   65535 /* as TMIGR_CPU_MAX */
 
 /* has: which of the fields that may be missing are there */
 #define TMIGR_HAS_GROUP	       0x01 /* `group` of the CPU_*, HANDLE_REMOTE_CPU types */
@@ -82,6 +85,7 @@ enum tmigr_traced_type {
 #define TMIGR_HAS_NODE	       0x04
 #define TMIGR_HAS_CAPACITY     0x08
 #define TMIGR_HAS_NUM_CHILDREN 0x10
+#define TMIGR_HAS_HOTPLUG      0x20 /* the event is of CPU hotplug, by its name */
 
 struct tmigr_traced {
 	__u64 t_ns;
@@ -110,6 +114,8 @@ struct tmigr_traced {
  * kernel's.
  */
 enum tmigr_traced_type tmigr_traced_type(const char *name, size_t size);
+/* Is an event of that name CPU hotplug's own (TMIGR_HAS_HOTPLUG)? */
+bool tmigr_traced_is_hotplug(const char *name, size_t size);
 
 /* ---- the sequencer ---- */
 
@@ -135,8 +141,6 @@ struct tmigr_sequencer_cfg {
 	 */
 	size_t prologue_events;
 	__u64 prologue_ns;
-	/* Stamps are whole multiples of it: 1, or 1000 for microseconds. */
-	__u32 resolution_ns;
 };
 
 /*
@@ -176,8 +180,8 @@ const struct tmigr_sequencer_stats *tmigr_sequencer_stats(const struct tmigr_seq
 /* ---- where they come from ---- */
 
 /*
- * A file with ftrace events, opened by tmigr_text_open() or tmigr_dat_open(); read
- * from its start to its end, once.
+ * A file with ftrace events, opened by one of the functions below; read from its
+ * start to its end, once.
  */
 struct tmigr_traced_source {
 	/* Fills up to @max events; how many, 0 at the end, <0 with *err told.
@@ -197,8 +201,18 @@ struct tmigr_traced_source {
 	__u64 skipped; /* events of no use */
 };
 
-/* "-": standard input.  -EINVAL with the message: not such a file. */
-int tmigr_text_open(const char *path, struct tmigr_traced_source **ret, struct tmigr_err *err);
-int tmigr_dat_open(const char *path, struct tmigr_traced_source **ret, struct tmigr_err *err);
+/* -EINVAL with the message: not such a file.  Text: from an open file (the caller's),
+ * of which @n bytes, @head, were read; @name is for messages. */
+int tmigr_text_open_fd(const char *name, int fd, const void *head, size_t n,
+		       struct tmigr_traced_source **ret, struct tmigr_err *err);
+/* trace.dat, likewise from a file, which is not read in order: -ESPIPE for a pipe. */
+int tmigr_dat_open_fd(const char *name, int fd, struct tmigr_traced_source **ret,
+		      struct tmigr_err *err);
+/*
+ * Either of the two, by what is in it; "-": standard input.  *@ret_fd is to be closed
+ * after *@ret, where it is not that.  -EINVAL also for our own recordings.
+ */
+int tmigr_traced_open(const char *path, struct tmigr_traced_source **ret, int *ret_fd,
+		      struct tmigr_err *err);
 
 #endif

@@ -43,6 +43,45 @@ struct tmigr_moment;
 int tmigr_tree_parse(const json_t *tree, const struct tmigr_topology *topo,
 		     struct tmigr_moment **ret, struct tmigr_err *err);
 
+/* ---- from a trace ---- */
+
+struct tmigr_boot_opts {
+	/* The machine's; NULL: made of the CPUs that the trace speaks of, and of what
+	 * follows (see tmigr_topology_of(), import.h). */
+	const struct tmigr_topology *topo;
+	const char *const *classes;
+	size_t n_classes;
+	const char *cpus;
+};
+
+/* The hierarchy by a trace: as far as it tells, at its end. */
+struct tmigr_boot {
+	struct tmigr_topology *topo; /* NULL: the caller's is meant */
+	struct tmigr_moment *moment; /* engine.h */
+	__u64 connects;		     /* connect events */
+	__u64 events;		     /* all that were of use */
+	char partial[TMIGR_ERR_MAX]; /* of the file, "": all of it was read */
+};
+
+/*
+ * @path: a trace.dat or text, "-" standard input; NULL: the global ftrace buffer, which
+ * is read without being consumed.  Events beside the connect events count too: those of
+ * a CPU tell its place as far as a live trace would.  -ENODATA: nothing is
+ * told of a hierarchy; what to do about it is said.  Owned by the caller
+ * (tmigr_boot_free).
+ */
+int tmigr_boot_read(const char *path, const struct tmigr_boot_opts *opts, struct tmigr_boot **ret,
+		    struct tmigr_err *err);
+void tmigr_boot_free(struct tmigr_boot *boot); /* NULL is fine */
+
+/*
+ * Compares @live with @boot, hierarchies of the same topology, and adds to @live the
+ * places of CPUs that it lacks.  *@ret_notes: a JSON array of sentences, one a
+ * difference, new reference.  0 or -ENOMEM.
+ */
+int tmigr_boot_merge(struct tmigr_hierarchy *live, const struct tmigr_hierarchy *boot,
+		     json_t **ret_notes);
+
 /* A digraph for dot(1).  0 or a negative errno. */
 int tmigr_tree_dot(const struct tmigr_tree *t, FILE *out);
 

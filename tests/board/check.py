@@ -23,6 +23,8 @@ import changes
 import judge
 import machine
 import packages
+import sources  # of tests/oracle, as judge's
+import tracedat
 import turns
 from boards import BOARDS
 
@@ -36,6 +38,8 @@ BOOT_S = 1200
 SERVED = ("served", "served-hotplug", "served-storm", "served-step")
 # A hierarchy that gets a new root inside the window is in between for a moment.
 LATE_UNKNOWN_NS = 1_000_000
+# By ftrace nothing is known before the first events, which the load makes each 8 ms.
+FTRACE_UNKNOWN_NS = 200_000_000
 
 
 class Tap:
@@ -312,6 +316,77 @@ def check_daemon(tap, name, out, _):
         tap.note(out[kind].decode().strip())
 
 
+@functools.cache
+def host_programs():
+    """The folder of the programs that read recordings here."""
+    wanted = ["build/tmigr", *(f"build/tests/programs/{p}" for p in ("rec-dump", "model-feed"))]
+    done = subprocess.run(["make", "B=build", *wanted], cwd=TREE, text=True, capture_output=True)
+    if done.returncode:
+        raise BuildFailed(f"make {' '.join(wanted)} failed: {done.stderr.strip()[-300:]}")
+    return TREE / "build"
+
+
+def imported(folder, out, board):
+    """The recording that `tmigr import` makes of a trace.dat with the guest's pages."""
+    systems = {}
+    for name in sorted(n for n in out if n.startswith("format-")):
+        systems.setdefault(name.split("-")[1], []).append(out[name].decode())
+    dat = folder / "raw.dat"
+    tracedat.write(dat, out["header_page"].decode(), systems, [out[f"raw-cpu{c}"] for c in range(board.cpus)])
+    done = subprocess.run([host_programs() / "tmigr", "import", "-o", folder / "import", dat],
+                          text=True, capture_output=True)
+    if done.returncode:
+        raise RuntimeError(f"tmigr import: {done.stderr.strip()}")
+    return folder / "import/events.tmr"
+
+
+def check_sources(tap, name, out, board):
+    tap.ok(f"{name} bpf: run", says(out, "bpf"))
+    tap.ok(f"{name} ftrace: run", says(out, "ftrace"))
+    if any(says(out, "bpf")) or any(says(out, "ftrace")):
+        return
+    report = json.loads(out["ftrace/report.json"])
+    tap.ok(f"{name} ftrace: sums add up to the ns", judge.sums(report, FTRACE_UNKNOWN_NS))
+    text = out["ftrace.text"].decode()
+    tap.ok(f"{name} ftrace: the recording gives the same report",
+           [] if out["ftrace.again"].decode() == text else ["it differs"])
+    tap.ok(f"{name} ftrace: nothing stays in tracefs", out["instances"].decode().split())
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        for n in "bpf", "ftrace":
+            (folder / f"{n}.tmr").write_bytes(out[f"{n}/events.tmr"])
+        paths = {"BPF": folder / "bpf.tmr", "ftrace": folder / "ftrace.tmr",
+                 "trace.dat": imported(folder, out, board)}
+        compare_sources(tap, name, paths, {c["cpu"]: c["capacity"] for c in report["cpus"]})
+    tap.ok(f"{name} ftrace: tree", says(out, "tree"))
+    if not any(says(out, "tree")):
+        live = judge.hierarchy_of_tree(json.loads(out["tree.json"]))
+        boot = judge.hierarchy_of_boot(out["boot-trace.txt"].decode())
+        tap.ok(f"{name} ftrace: the hierarchy of the boot's connect events",
+               [] if judge.without_nodes(live) == judge.without_nodes(boot) else [f"tree: {live}", f"boot: {boot}"])
+    tap.ok(f"{name} tree --boot", says(out, "boot"))
+    if not any(says(out, "boot")):
+        tap.ok(f"{name} tree --boot: the same as now", json.loads(out["boot.json"])["boot"]["differences"])
+
+
+def compare_sources(tap, name, paths, capacities):
+    programs_here = host_programs() / "tests/programs"
+    recordings = {n: sources.Recording(programs_here, p) for n, p in paths.items()}
+    # Half a second in which the others learn what BPF reads at the start.
+    start = max(r.start for r in recordings.values()) + 500_000_000
+    end = min(r.end for r in recordings.values())
+    answers = {n: sources.answer(programs_here, r, start, end, capacities) for n, r in recordings.items()}
+    for n, a in answers.items():
+        tap.ok(f"{name} {n}: nothing is unknown in the common window",
+               [f"{ns} ns of {what}" for ns, what in zip(sources.unknown(a), ("CPUs", "roots")) if ns])
+    for n in "ftrace", "trace.dat":
+        found = sources.differences(answers["BPF"], answers[n])
+        tap.ok(f"{name} {n}: residency, holders, holdings and matrix are BPF's",
+               judge.but_turns((judge.NO_TURN if ns is None else ns, text) for ns, text in found))
+    held = sum(h["holdings"] for r in answers["BPF"]["roots"] for h in r["holders"])
+    tap.note(f"{(end - start) / 1e9:.2f} s, {answers['BPF']['records']} records, {held} holdings")
+
+
 def check(tap, board, kernel, keep, only):
     name = f"{board.name} {kernel}"
     try:
@@ -347,6 +422,7 @@ SESSIONS = {
     "programs": (check_programs, ""),
     "changes": (changes.check, ""),  # of the rk3576 alone
     "daemon": (check_daemon, ""),
+    "sources": (check_sources, ""),
 }
 
 

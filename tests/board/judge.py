@@ -48,6 +48,12 @@ def hierarchy_of_tree(tree):
     return _roots(groups, cpus)
 
 
+def without_nodes(roots):
+    """The same without NUMA nodes, which only connect events tell of every group."""
+    return [(level, tuple((mask, without_nodes([child])[0] if isinstance(child, tuple) else child)
+                          for mask, child in below)) for level, _, below in roots]
+
+
 def windows_of(report, capture, boot_trace):
     """The oracle's view of the window that a report is about, and of the whole capture."""
     seen = oracle_events.parse(capture.splitlines())

@@ -30,6 +30,8 @@ ENTER, EXIT = 1, 2
 UPDATES = (4, 5)
 
 
+# A CPU runs a little behind the event of an entry, until it sleeps, and before that of an exit.
+SLEEP_NS = 3_000
 # The kernel's default idle has interrupts on: the handler of the one that ends a stay runs before
 # the event of the exit.
 HANDLER_NS = 100_000
@@ -41,11 +43,12 @@ class Turns:
 
     def __init__(self, whole, driven):
         self.busy = {}
-        before = 0 if driven else HANDLER_NS
+        before = SLEEP_NS if driven else HANDLER_NS
         for cpu in whole.cpus:
             away = self._away(whole, cpu)
-            self.busy[cpu] = [(a - before, b) for a, b, slot in whole.slot[cpu].cut(whole.start, whole.end)
-                              if slot == RUNNING and not any(x <= a and b <= y for x, y in away)]
+            ran = [(a, b) for a, b, slot in whole.slot[cpu].cut(whole.start, whole.end)
+                   if slot == RUNNING and not any(x <= a and b <= y for x, y in away)]
+            self.busy[cpu] = [(a - before, b + SLEEP_NS) for a, b in ran]
         self.starts = {cpu: [a for a, _ in busy] for cpu, busy in self.busy.items()}
 
     @staticmethod

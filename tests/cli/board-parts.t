@@ -157,7 +157,8 @@ class Made:
         self.lines.append((end + 1, line(1, end + 1, "booked", f"(x) state={entered} ns={booked}")))
         self.sums[end] = booked
 
-    def judge(self, first=100_000, last=900_000, usage=0, us=0, time_ns=0, entries=0, shift=None):
+    def judge(self, first=100_000, last=900_000, usage=0, us=0, time_ns=0, entries=0, shift=None,
+              driven=True):
         """(problems of sysfs(), problems of side_by_side()) of what was made, with some of it off."""
         text = [t for _, t in sorted(self.lines)]
         start, end = 200_000_000, 800_000_000
@@ -173,10 +174,10 @@ class Made:
         before = bookings.Sysfs(reading.format(first * 1000, 7, 7))
         after = bookings.Sysfs(reading.format(last * 1000, 7 + sum(counted) // 1000 + us,
                                               7 + len(counted) + usage))
-        took = turns.Turns(whole, True)
+        took = turns.Turns(whole, driven)
         problems, _ = bookings.sysfs(report, whole, took, before, after)
         records = [(t + (shift[1] if (cpu, t // 1000) == shift[0] else 0), cpu, kind, a)
-                   for t, cpu, kind, a in self.records] if shift else self.records
+                   for t, cpu, kind, a in sorted(self.records)] if shift else sorted(self.records)
         dump = "\n".join(f"rec {t} {cpu} {kind} 0 0 0 {a} 0" for t, cpu, kind, a in records)
         return problems, turns.side_by_side(dump, whole, took, start, end)[0]
 
@@ -199,14 +200,41 @@ def test_bookings():
         ok(bool(problems) == wanted, "sysfs: 2.5 ms less booked, and another CPU "
            + ("did not run: found" if wanted else "ran: a turn"))
     made = Made()
+    made.lines.append((604915, line(1, 604915, "booked", "(x) state=-16 ns=0")))
+    ok(made.judge() == ([], []), "sysfs: an entry that is given up before it begins is none")
+    made = Made()
+    made.event(1, 604920, 0)
+    made.event(1, 604950, 4294967295)
+    ok(made.judge() == ([], []), "sysfs: a poll is no stay")
+    made = Made()
+    made.event(1, 604920, 1)
+    made.event(1, 604950, 4294967295)
+    ok(made.judge()[0] != [], "sysfs: what is not booked and no poll is found")
+    made = Made()
     made.lines = [(us, t) for us, t in made.lines if us != 604911]
-    ok(any("not booked" in p or "no run" in p for p in made.judge()[0]), "sysfs: a stay without booking is found")
+    ok(made.judge()[0] != [], "sysfs: a stay without booking is found")
 
     made = Made()
     ok(made.judge(shift=((1, 500_010), 2_000_000))[1] == [], "events 2 ms apart while another CPU ran: a turn")
     ok(made.judge(shift=((1, 600_010), 2_000_000))[1] != [], "events 2 ms apart, and no other CPU ran: found")
+    for driven in True, False:
+        ok((made.judge(shift=((1, 499_910), 80_000), driven=driven)[1] != []) == driven,
+           "events 80 us apart just before another CPU's exit from idle: "
+           + ("found" if driven else "a turn, where interrupts are on in the default idle"))
     made.records = [r for r in made.records if r[0] // 1000 != 604_910]
     ok(made.judge()[1] != [], "an event that the recording lacks is found")
+
+
+def test_holdings():
+    report, window = report_by_oracle()
+    (root,) = window.roots()
+    rows = [{"root": "GRP0:0", "regime": what[0], "cpu": what[1], "start_ns": a, "end_ns": b}
+            for a, b, what in root["segments"]]
+    long = next(r for r in rows if r["regime"] == "held" and r["end_ns"] - r["start_ns"] > 50_000)
+    ok(list(judge.holdings(report, rows, window, 0)) == [], "holdings: the oracle's own pass")
+    ok(list(judge.holdings(report, [r for r in rows if r is not long], window, 0)) != [],
+       "holdings: one less is found")
+    ok(list(judge.holdings(report, [*rows, long], window, 0)) != [], "holdings: one more is found")
 
 
 def test_hierarchies():
@@ -270,8 +298,8 @@ def test_btf():
         ok(btf.subset(blob) == blob, f"BTF of {path.parent.name}: a part's part is the part")
 
 
-for test in (test_device_trees, test_archive, test_judge, test_bookings, test_hierarchies, test_disturbance,
-             test_isolated, test_btf):
+for test in (test_device_trees, test_archive, test_judge, test_bookings, test_holdings,
+             test_hierarchies, test_disturbance, test_isolated, test_btf):
     test()
 print(f"1..{n}")
 sys.exit(failed > 0)

@@ -4,66 +4,24 @@
 all events at once, and by the product's model, fed record by record. Same
 figures, to the ns, or the test fails."""
 
-import json
 import os
 import pathlib
 import random
 import sys
-import tempfile
 
 TESTS = pathlib.Path(os.environ.get('TMIGR_TESTS',
                                     pathlib.Path(__file__).parent.parent))
 sys.path.insert(0, str(TESTS / 'oracle'))
 sys.dont_write_bytecode = True
 
+import capture  # noqa: E402
 import compare  # noqa: E402
-import events  # noqa: E402
-import figures  # noqa: E402
 import hierarchy  # noqa: E402
 import order  # noqa: E402
-import records  # noqa: E402
 from tap import Tap  # noqa: E402
 
 FEED = pathlib.Path(os.environ['B']) / 'tests/programs/model-feed'
 tap = Tap()
-
-
-def cpu_list(text):
-    for part in text.split(','):
-        a, _, b = part.partition('-')
-        yield from range(int(a), int(b or a) + 1)
-
-
-class Capture:
-    """A folder: trace.txt.gz, boot-trace.txt, meta.json."""
-
-    def __init__(self, folder):
-        self.name = folder.name
-        meta = json.loads((folder / 'meta.json').read_text())
-        self.events = events.read(folder / 'trace.txt.gz')
-        self.hier = hierarchy.Hierarchy()
-        if (folder / 'boot-trace.txt').exists():
-            self.hier.learn(events.read(folder / 'boot-trace.txt'))
-        self.hier.learn(self.events)
-        self.states = [(s['name'], s['latency_us'], s['residency_us'])
-                       for s in meta['states']]
-        self.classes = {cpu: (name, meta['capacity'][cpu])
-                        for name, cpus in meta['classes'].items()
-                        for cpu in cpu_list(cpus)}
-
-    def window(self, start=None, end=None, evs=None):
-        evs = self.events if evs is None else evs
-        times = [e.t for e in evs]
-        return figures.Window(evs, self.hier, self.classes,
-                              min(times) if start is None else start,
-                              max(times) if end is None else end)
-
-    def feed(self, window, evs=None):
-        with tempfile.TemporaryDirectory() as root:
-            records.make_sysfs(root, {c: cap for c, (_, cap)
-                                      in self.classes.items()}, self.states)
-            evs = self.events if evs is None else evs
-            return records.feed(FEED, root, records.lines(window, evs))
 
 
 def same_answer(cap):
@@ -76,13 +34,13 @@ def same_answer(cap):
     span = whole.end - whole.start
     part = cap.window(whole.start + span // 4 + 1234567,
                       whole.end - span // 4 - 7654321)
-    answer = cap.feed(whole)
+    answer = cap.feed(FEED, whole)
     diff = compare.differences(whole, answer)
     tap.ok(not diff, f'{cap.name}: oracle and model agree, whole', diff)
-    diff = compare.differences(part, cap.feed(part))
+    diff = compare.differences(part, cap.feed(FEED, part))
     tap.ok(not diff, f'{cap.name}: oracle and model agree, part', diff)
     by_cpu = sorted(cap.events, key=lambda e: (-e.cpu, e.order))
-    tap.ok(cap.feed(whole, by_cpu) == answer,
+    tap.ok(cap.feed(FEED, whole, by_cpu) == answer,
            f'{cap.name}: one CPU after the other gives the same answer')
     return whole, answer
 
@@ -112,7 +70,7 @@ def lost_update(cap, window):
     """One group update less: the model says that it misses one."""
     order_ = max(window.updates.values(), key=len)
     victim = order_[len(order_) // 2].e
-    answer = cap.feed(window, [e for e in cap.events if e is not victim])
+    answer = cap.feed(FEED, window, [e for e in cap.events if e is not victim])
     tap.same(answer['lost_updates'], 1, f'{cap.name}: a lost update is told')
     tap.ok(compare.differences(window, answer),
            f'{cap.name}: and the comparison sees it')
@@ -148,18 +106,17 @@ def late_records(cap, window, seed):
     for start, end in ((window.start, window.end),
                        (window.start + span // 3, window.end - span // 3)):
         late_window = cap.window(start, end, shuffled)
-        diff = compare.differences(late_window, cap.feed(late_window, shuffled))
+        diff = compare.differences(late_window, cap.feed(FEED, late_window, shuffled))
         tap.ok(not diff, f'{cap.name}: oracle and model agree on them', diff)
     return moved
 
 
 def main():
-    folders = sorted(p.parent for p in
-                     (TESTS / 'fixtures/captures').glob('*/meta.json'))
+    folders = capture.folders(TESTS)
     tap.ok(folders, 'there are captures')
     moved = 0
     for seed, folder in enumerate(folders):
-        cap = Capture(folder)
+        cap = capture.Capture(folder)
         window, _ = same_answer(cap)
         if cap.name.endswith(('-split-all', '-unaware-all')):
             split_or_not(cap, window)

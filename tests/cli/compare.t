@@ -127,6 +127,7 @@ def check_rk3576(tmp):
         for label, want in data["means"].get(workload, {}).items():
             got = [f"{cell(c, f'residency/{k}/cpu-sleep', label)['mean']:.1f}" for k in ("A53", "A72")]
             tap.same(got, [f"{w:.1f}" for w in want], f"{workload}, {label}: the report's means")
+        check_unknown(c, dirs)
         values = data["workloads"][workload]["unaware"]
         text = tmigr(*dirs)
         long = [line for line in text.split("\n") if len(line) > 80]
@@ -150,6 +151,21 @@ def check_rk3576(tmp):
                 check_intervals(c, [q["key"] for q in c["quantities"]],
                                 "little-pin: the intervals are the test's own answers")
             check_per_cpu(data, dirs)
+
+
+def check_unknown(c, dirs):
+    """Time of which nothing is known is told, and no quantity."""
+    want = []
+    for folder in dirs:
+        reports = [json.loads(p.read_text()) for p in sorted(folder.glob("run-*/report.json"))]
+        shares = []
+        for name in ("A53", "A72"):
+            cpus = [(r["window_ns"], x["unknown_ns"]) for r in reports for x in r["cpus"] if x["class"] == name]
+            shares.append(f"{100 * sum(u for _, u in cpus) / sum(w for w, _ in cpus):.1f} % of {name}'s")
+        want.append(f"{folder.name}: {', '.join(shares)} CPU time is unknown (lost or not collected).")
+    tap.same([n for n in c["notes"] if "unknown" in n], want, "unknown time: a note for each label")
+    keys = [q["key"] for q in c["quantities"] if "unknown" in q["key"]]
+    tap.ok(not keys, "unknown time is no quantity", keys)
 
 
 def check_per_cpu(data, dirs):

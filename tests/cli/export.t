@@ -62,12 +62,12 @@ for format in $formats; do
 		"$TMIGR" export -f "$format" "$demo" >/dev/full 2>"$TMP/err"
 		is "$format, full: exit 1" $? 1
 		is "$format, full: one line" "$(wc -l <"$TMP/err")" 1
-		err_has "$format, full: why" "No space left"
+		err_has "$format, full: why" "standard output: cannot write: No space left"
 		opts=
 		[ "$format" = csv ] && opts="-t remote"
 		# shellcheck disable=SC2086
 		export_ 1 "$format" $opts -o /dev/full "$demo"
-		one_error_line "$format: -o to a full device" "tmigr export: .*/dev/full: No space left"
+		one_error_line "$format: -o to a full device" "tmigr export: /dev/full: cannot write: No space left"
 		check "$format: which is still one" test -c /dev/full
 	fi
 	# The reader goes before the first byte: more than one pipe holds comes.
@@ -82,14 +82,24 @@ for format in $formats; do
 	rmdir "$TMP/t"
 done
 
-# A file is replaced whole or not at all; a link is replaced, not followed.
+# A link stays one: what is behind it is replaced, with the rights that it had.
 for format in json openmetrics; do
 	mkdir "$TMP/t"
 	echo old >"$TMP/t/old"
+	chmod 640 "$TMP/t/old"
 	ln -s old "$TMP/t/link"
 	export_ 0 "$format" -o "$TMP/t/link" "$demo"
-	is "$format: a link is replaced" "$(cat "$TMP/t/old")" old
-	check "$format: by a file" test -f "$TMP/t/link" -a ! -L "$TMP/t/link"
+	check "$format: a link stays a link" test -L "$TMP/t/link"
+	"$TMIGR" export -f "$format" "$demo" >"$TMP/plain"
+	check "$format: and leads to the new file" cmp "$TMP/plain" "$TMP/t/old"
+	is "$format: with the old one's rights" "$(stat -c %a "$TMP/t/old")" 640
+	# Standard output by name, which is a link too, and leads to a file here.
+	"$TMIGR" export -f "$format" -o /dev/stdout "$demo" >"$TMP/t/named"
+	check "$format: -o /dev/stdout" cmp "$TMP/plain" "$TMP/t/named"
+	check "$format: which is still a link" test -L /dev/stdout
+	"$TMIGR" export -f "$format" -o - "$demo" >"$TMP/t/dash"
+	check "$format: -o -" cmp "$TMP/plain" "$TMP/t/dash"
+	is "$format: nothing else is left" "$(cd "$TMP/t" && echo *)" "dash link named old"
 	rm -r "$TMP/t"
 done
 echo old >"$TMP/file"

@@ -84,6 +84,53 @@ for q in compare["quantities"]:
 assert n > 40
 EOF
 
+runs=tests/fixtures/runs/compare
+"$TMIGR" report --html "$TMP/page.html" $runs/unaware $runs/split 2>"$TMP/err"
+"$TMIGR" compare --json $runs/unaware $runs/split >"$TMP/compare.json" 2>"$TMP/err"
+check "several hierarchies: a table for each section, named after it" python3 - "$TMP/page.html" \
+	"$TMP/compare.json" <<'EOF'
+import html, json, re, sys
+page, compare = open(sys.argv[1]).read(), json.load(open(sys.argv[2]))
+want = list(dict.fromkeys(q["section"] for q in compare["quantities"]))
+assert len(want) > len({q["group"] for q in compare["quantities"]})
+tables = re.findall(r'<table class="cmp"><caption>(.*?)</caption>(.*?)</table>', page, re.S)
+assert len(tables) == len(want)
+for section, (caption, body) in zip(want, tables):
+    assert f"({section})" in html.unescape(caption), (section, caption)
+    keys = list(dict.fromkeys(re.findall(r'data-key="([^"]*)"', body)))
+    assert [html.unescape(k) for k in keys] == \
+        [q["key"] for q in compare["quantities"] if q["section"] == section]
+EOF
+
+# ---- contrast, as WCAG 2 computes it ----
+check "contrast: texts 4.5, colours with a meaning 3, light and dark" python3 - "$TMP/page.html" <<'EOF'
+import re, sys
+def luminance(color):
+    c = color[1:] if len(color) == 7 else "".join(x * 2 for x in color[1:])
+    rgb = [int(c[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+    rgb = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in rgb]
+    return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]
+def contrast(a, b):
+    low, high = sorted((luminance(a), luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+schemes = re.findall(r":root\s*{(.*?)}", open(sys.argv[1]).read(), re.S)
+schemes = [dict(re.findall(r"--(\w+):\s*(#[0-9a-f]+)", s)) for s in schemes]
+assert len(schemes) == 2 and schemes[0]["bg"] != schemes[1]["bg"]
+for s in schemes:
+    for name in ("text", "dim", "link", "yes", "no", "open"):
+        for ground in ("bg", "card"):
+            assert contrast(s[name], s[ground]) >= 4.5, (name, s[name], ground)
+    # Not rf ("nobody, nothing pending") and the deeper idle states: they fade into the
+    # paper on purpose, and what is left beside the others is theirs.
+    for name in ("k0", "k1", "k2", "k3", "k4", "kb", "rh", "rd", "ru", "run", "s0"):
+        for ground in ("bg", "card"):
+            assert contrast(s[name], s[ground]) >= 3, (name, s[name], ground)
+    # What runs is drawn beside what sleeps deepest, a holder beside nobody.
+    last = [n for n in s if re.fullmatch(r"s\d+", n)][-1]
+    assert contrast(s["run"], s[last]) >= 3 and contrast(s["s0"], s[last]) >= 3
+    assert contrast(s["k0"], s["rf"]) >= 3 and contrast(s["rd"], s["rf"]) >= 2
+EOF
+
 # ---- texts that want to be markup ----
 python3 - "$TMP/info.json" <<'EOF'
 import json, sys

@@ -16,9 +16,12 @@ run 143 "$TMIGR" run -- sh -c 'kill -TERM $$'
 run 137 "$TMIGR" run -- sh -c 'kill -KILL $$'
 run 0 "$TMIGR" run -d 0.2
 out_has "a window of its own" "Answer:"
-run 143 "$TMIGR" run -d 0.2 sleep 60
+run 0 "$TMIGR" run -d 0.2 sleep 60
 out_has "a command that is too long ends with the window" "Answer:"
-run 137 "$TMIGR" run -d 0.2 sh -c 'trap "" TERM; exec sleep 60'
+run 0 "$TMIGR" run -d 0.2 sh -c 'trap "" TERM; exec sleep 60'
+run 0 "$TMIGR" run -d 0.2 sh -c 'trap "exit 9" TERM; while :; do sleep 0.05; done'
+run 3 "$TMIGR" run -d 0.2 --fail-if 'window_s>0' sleep 60
+err_has "--fail-if is of what -d ended, too" "--fail-if 'window_s>0' is true"
 
 # Its end is an instant that the tool chooses: exactly -d after the start.  A tool that
 # got no CPU in time may end it later (never sooner): then once more.

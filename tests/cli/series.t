@@ -71,6 +71,8 @@ run 137 "$TMIGR" run -n 1 -o killed -- sh -c 'kill -KILL $$'
 is "killed by a signal" "$(json killed/run-1/report.json 'r["failed"]')" "killed by signal 9, Killed"
 run 0 "$TMIGR" run -n 2 -d 0.2 -o cut -- sleep 60
 is "what -d ended did not fail" "$(json cut/run-2/report.json '"failed" in r')" False
+run 3 "$TMIGR" run -n 2 -d 0.2 --force -o cut --fail-if 'window_s>0' -- sleep 60
+err_has "and is tested by --fail-if" "run 2: --fail-if 'window_s>0' is true"
 run 0 "$TMIGR" run -n 2 -d 0.2 -o idle
 is "no command: two windows" "$(json idle/run-2/report.json 'r["command"], "failed" in r')" "[] False"
 run 127 "$TMIGR" run -n 3 -o nothing no-such-command-here
@@ -157,12 +159,13 @@ run 0 "$TMIGR" run --settle 0.4 -o settled -- python3 -c "$now"
 check "--settle: the command starts so long after the tool, and in the window" \
 	test "$(json settled/report.json "r['settle_ns'] == 400000000 and $t0 + 400000000 <= r['start_ns'] <= $(cat settled/stdout) <= r['start_ns'] + r['window_ns']")" = True
 t0=$(python3 -c "$now")
-run 0 "$TMIGR" run --warmup 0.6 -o warm -- sh -c "python3 -c '$now'; sleep 3; python3 -c '$now'"
+run 0 "$TMIGR" run --warmup 0.6 -o warm -- sh -c "python3 -c '$now'; sleep 2; python3 -c '$now'"
 check "--warmup: the window starts so long after the command, and ends with it" \
 	test "$(json warm/report.json "r['warmup_ns'] == 600000000 and $t0 + 600000000 <= r['start_ns'] and $(tail -1 warm/stdout) <= r['start_ns'] + r['window_ns']")" = True
-run 143 "$TMIGR" run --json --warmup 0.3 -d 0.4 sleep 60
+run 0 "$TMIGR" run --json --warmup 0.3 -d 0.4 sleep 60
 check "--warmup -d: -d is of the window" test "$(json "$TMP/out" 'r["window_ns"] >= 400000000')" = True
-run 0 "$TMIGR" run --warmup 60 -o early true
+run 1 "$TMIGR" run --warmup 60 -o early true
+out_has "a command that ends in the warm-up: its report says so" "the command ended within the warm-up"
 is "a command that ends in the warm-up: failed" "$(json early/report.json 'r["failed"]')" \
 	"the command ended within the warm-up"
 run 127 "$TMIGR" run --warmup 60 -o none no-such-command-here
@@ -237,13 +240,15 @@ put_back "after another error"
 run 9 "$TMIGR" run "${o[@]}" -- sh -c 'exit 9'
 put_back "after a command that failed"
 for sig in INT TERM HUP KILL; do
-	env --default-signal=INT "$TMIGR" run "${o[@]}" -- sh -c 'echo >ready; exec sleep 60' >"$TMP/out" 2>"$TMP/err" &
+	env --default-signal=INT "$TMIGR" run "${o[@]}" -- sh -c 'echo $$ >ready; exec sleep 60' >"$TMP/out" 2>"$TMP/err" &
 	pid=$!
-	read -r _ <ready
+	read -r command <ready
 	is "SIG$sig: it is changed" "$(state)" 11110000
 	kill -$sig $pid
 	wait $pid 2>/dev/null
 	put_back "after SIG$sig"
+	# Nobody passes SIGKILL on.
+	[ $sig != KILL ] || kill "$command"
 done
 
 # ---- --fail-if ----
@@ -300,6 +305,7 @@ if kill -0 $daemon 2>/dev/null; then
 	done
 	"$TMIGR" run --socket "$TMP/sock" -n 3 -o gone -- sh -c "kill -9 $daemon; sleep 0.5" >"$TMP/out" 2>"$TMP/err"
 	is "a daemon that ends: exit" $? 1
+	wait $daemon 2>/dev/null
 	is "no further run" "$(ls gone)" run-1
 	is "the run is marked" "$(json gone/run-1/report.json 'r["failed"]')" "the daemon that measured went away"
 else

@@ -11,11 +11,11 @@ done
 check "nothing on stderr" test ! -s "$TMP/err"
 
 run 0 "$TMIGR" --help
-for verb in run report export tree top status mark dump doctor help; do
+for verb in run report compare export import tree top status mark dump doctor help; do
 	out_has "help lists $verb" "  $verb "
 done
 run 0 "$TMIGR" help
-for verb in run report export tree top status mark dump doctor; do
+for verb in run report compare export import tree top status mark dump doctor; do
 	run 0 "$TMIGR" "$verb" --help
 	out_has "$verb --help explains it" "Usage: tmigr $verb"
 	out_has "$verb --help names the exit status" "Exit status"
@@ -73,8 +73,14 @@ bad "'0' is no size" run --ring-bytes 0
 bad "'0' is not a time above 0 in seconds" tree --watch 0
 bad "either --json or --dot" tree --json --dot
 bad "one moment" tree --dot --watch 1
-bad "'extra'" tree extra
-bad "DIR or events.tmr" report
+bad "'b' too" tree a b
+bad "about the machine of a FILE" tree --cpus x
+bad "no option for a live machine" tree --boot x
+bad "one moment" tree --boot --watch 1
+bad "none of bpf, ftrace, auto" tree --source x
+bad "none of bpf, ftrace, auto" top --source x
+bad "none of bpf, ftrace, auto" run --source x
+bad "DIR, events.tmr, or a trace" report
 bad "'b'" report a b
 for verb in run tree; do
 	bad "either --socket or --no-daemon" "$verb" --socket /x --no-daemon

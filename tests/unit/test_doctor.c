@@ -58,6 +58,7 @@ static int setup(void **state)
 	b->f.kallsyms_readable = true;
 	strcpy(b->f.tracefs, "/sys/kernel/tracing");
 	b->f.tracefs_readable = true;
+	b->f.ftrace_instances = b->f.ftrace_idle = b->f.ftrace_tmigr = true;
 	b->f.caps = 1ULL << DOCTOR_CAP_SYS_ADMIN;
 	b->f.unprivileged_bpf_disabled = 2;
 	strcpy(b->f.lockdown, "integrity");
@@ -163,13 +164,23 @@ static void btf(void **state)
 
 	b->f.features.btf = false;
 	b->f.features.tmigr = false;
+	/* ftrace measures then, and knows the events. */
+	expect(b, "btf", NOTE, "see ftrace", "CONFIG_DEBUG_INFO_BTF", "kallsyms ftrace");
+	expect(b, "ftrace", NOTE, "Lost with it: states before a CPU's first event", "",
+	       "btf kallsyms");
+	assert_int_equal(judge(b), 0);
+	b->f.ftrace_tmigr = false;
+	expect(b, "tmigr-tracepoints", FAIL, "residency alone works", "6.9", "btf kallsyms ftrace");
+	b->f.ftrace_instances = false;
 	expect(b, "btf", FAIL, "no readable", "CONFIG_DEBUG_INFO_BTF",
-	       "tmigr-tracepoints cpu-idle kallsyms");
+	       "tmigr-tracepoints cpu-idle kallsyms ftrace");
 	assert_int_equal(find(b, "tmigr-tracepoints")->state, NOTE);
+	expect(b, "ftrace", NOTE, "may make no instance", "run as root",
+	       "btf tmigr-tracepoints cpu-idle kallsyms");
 	b->f.features_ret = -EINVAL;
 	memset(b->f.features_err.text, 'x', TMIGR_ERR_MAX - 1);
 	expect(b, "btf", FAIL, "xxx", "CONFIG_DEBUG_INFO_BTF",
-	       "tmigr-tracepoints cpu-idle kallsyms");
+	       "tmigr-tracepoints cpu-idle kallsyms ftrace");
 }
 
 static void kallsyms(void **state)
@@ -189,9 +200,12 @@ static void tracefs(void **state)
 	struct board *b = *state;
 
 	b->f.tracefs_readable = false;
-	expect(b, "tracefs", NOTE, "not readable", "", "");
+	expect(b, "tracefs", NOTE, "not readable", "", "ftrace");
 	b->f.tracefs[0] = '\0';
-	expect(b, "tracefs", NOTE, "not mounted", "mount -t tracefs nodev /sys/kernel/tracing", "");
+	expect(b, "tracefs", NOTE, "not mounted", "mount -t tracefs nodev /sys/kernel/tracing",
+	       "ftrace");
+	expect(b, "ftrace", NOTE, "not mounted", "mount -t tracefs nodev /sys/kernel/tracing",
+	       "tracefs");
 }
 
 static void privileges(void **state)
@@ -216,9 +230,13 @@ static void privileges(void **state)
 	b->f.bpf_load = -EPERM;
 	expect(b, "bpf-load", FAIL, "", "container", "");
 	b->f.bpf_load = -ENOSYS;
-	expect(b, "bpf-load", FAIL, "", "CONFIG_BPF_SYSCALL", "");
+	expect(b, "bpf-load", NOTE, "see ftrace", "CONFIG_BPF_SYSCALL", "ftrace");
 	b->f.bpf_load = -EINVAL;
-	expect(b, "bpf-load", FAIL, "", "CONFIG_BPF_EVENTS", "");
+	expect(b, "bpf-load", NOTE, "see ftrace", "CONFIG_BPF_EVENTS", "ftrace");
+	b->f.ftrace_idle = false;
+	expect(b, "bpf-load", FAIL, "", "CONFIG_BPF_EVENTS", "ftrace");
+	b->f.bpf_load = -ENOSYS;
+	expect(b, "bpf-load", FAIL, "", "CONFIG_BPF_SYSCALL", "ftrace");
 }
 
 static void lockdown(void **state)
@@ -226,7 +244,7 @@ static void lockdown(void **state)
 	struct board *b = *state;
 
 	strcpy(b->f.lockdown, "confidentiality");
-	expect(b, "lockdown", FAIL, "confidentiality", "lockdown=integrity", "");
+	expect(b, "lockdown", FAIL, "confidentiality", "lockdown=integrity", "ftrace");
 	strcpy(b->f.lockdown, "none");
 	expect(b, "lockdown", OK, "none", "", "");
 	b->f.lockdown[0] = '\0';

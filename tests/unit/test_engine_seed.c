@@ -39,12 +39,19 @@ static int setup(void **state)
 	if (!f)
 		return -1;
 	f->topo = machine_new(CPUS, 1, 1, NULL);
-	f->live = (struct tmigr_live){
-		.topo = f->topo, .quiet = f->quiet, .attached_ns = ATTACHED, .watermark_ns = HAVE};
+	f->live = (struct tmigr_live){.topo = f->topo,
+				      .quiet = f->quiet,
+				      .attached_ns = ATTACHED,
+				      .watermark_ns = HAVE};
 	memset(f->quiet, TMIGR_SLOT_UNKNOWN, sizeof(f->quiet));
 	f->edge = (struct tmigr_edge){.refs = 1, .t_ns = START, .cpus = f->cpus};
 	f->engine = (struct tmigr_engine){
-		.live = &f->live, .edge = &f->edge, .collect_ns = HAVE, .have_ns = HAVE};
+		.source = &tmigr_bpf_source,
+		.topo = f->topo,
+		.live = &f->live,
+		.edge = &f->edge,
+		.collect_ns = HAVE,
+		.have_ns = HAVE};
 	for (int i = 0; i < CPUS; i++) {
 		f->cpus[i].totals.slot = TMIGR_SLOT_UNKNOWN;
 		f->cpus[i].totals.woke_slot = TMIGR_SLOT_UNKNOWN;
@@ -85,7 +92,7 @@ static const struct tmigr_cpu_figures *finish(struct fake *f)
 {
 	const struct tmigr_model_cfg cfg = {.topo = f->topo, .start_ns = START};
 
-	assert_int_equal(tmigr_engine_seed(&f->engine, &f->recs), 0);
+	assert_int_equal(tmigr_bpf_seed(&f->engine, &f->recs), 0);
 	assert_int_equal(tmigr_model_new(&cfg, &f->model), 0);
 	assert_int_equal(tmigr_model_feed(f->model, f->recs.recs, f->recs.n), 0);
 	assert_int_equal(tmigr_model_finish(f->model, END), 0);

@@ -365,6 +365,13 @@ static void offline_capacity(void **state)
 	check_class(topo, 0, "LITTLE", 442, "0");
 	check_class(topo, 2, "big", 1024, "2-3,5-7");
 	tmigr_topology_free(topo);
+	/* what was guessed for one CPU of a policy is a guess for the next, too */
+	sysfs_tree_cpu_file(m, "cpufreq/policy0/related_cpus", "0\n");
+	sysfs_tree_cpu_file(m, "cpufreq/policy3/related_cpus", "2 3\n");
+	topo = read_machine(m);
+	assert_true(topo->cpus[2].class_guessed);
+	assert_true(topo->cpus[3].class_guessed);
+	tmigr_topology_free(topo);
 }
 
 static struct tmigr_topology *refresh(const struct sysfs_tree *m, const char *override,

@@ -42,6 +42,9 @@ for sig in INT TERM HUP KILL; do
 	read -r _ < /tmp/$sig
 	state > /out/$sig.during
 	kill -$sig $tool
+	# A background job of sh has SIGINT ignored, and so has the command: the tool waits
+	# for it, until a second one.
+	[ $sig != INT ] || { sleep 1; kill -INT $tool; }
 	back $sig
 	killall sleep 2> /dev/null
 	wait $tool

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Records of an ftrace buffer, field by field. */
+#include "decode.h"
+#include "decode_layout.h"
+
+#include <byteswap.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event-parse.h>
+
+#include "sysfs.h"
+#include "tmigr/topology.h"
+
+#define HOTPLUG_STATES "/sys/devices/system/cpu/hotplug/states"
+
+/* ---- hotplug ---- */
+
+/* Lines as " 83: cpu:bringup". */
+static int step_of(const char *text, const char *name)
+{
+	const char *line = text;
+
+	while (line && *line) {
+		char *end;
+		long n = strtol(line, &end, 10);
+		size_t len = strlen(name);
+
+		if (end != line && strncmp(end, ": ", 2) == 0 && strncmp(end + 2, name, len) == 0 &&
+		    (end[2 + len] == '\n' || !end[2 + len]))
+			return (int)n;
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	return -1;
+}
+
+struct tmigr_hotplug_steps tmigr_hotplug_steps_read(const char *root)
+{
+	struct tmigr_hotplug_steps steps = {-1, -1};
+	char *text;
+
+	if (sysfs_text(root, HOTPLUG_STATES, &text) < 0)
+		return steps;
+	steps.bringup = step_of(text, "cpu:bringup");
+	steps.teardown = step_of(text, "cpu:teardown");
+	free(text);
+	return steps;
+}
+
+/* ---- life ---- */
+
+static void note(struct tmigr_decoder *d, const struct tmigr_err *why)
+{
+	if (!d->problem[0])
+		memcpy(d->problem, why->text, sizeof(d->problem));
+}
+
+/* Every event of a kernel begins with the same fields. */
+static void add_layout(struct tmigr_decoder *d, const struct decode_layout *l, int id,
+		       int type_offset)
+{
+	struct tmigr_err why = {""};
+
+	if (d->n && d->type_offset != type_offset)
+		tmigr_fail(&why, 0,
+			   "the format of event %d makes no sense: its common_type lies "
+			   "elsewhere than that of others",
+			   id);
+	else if (d->by_id[id])
+		tmigr_fail(&why, 0, "two events have the number %d", id);
+	if (why.text[0]) {
+		note(d, &why);
+		return;
+	}
+	d->type_offset = (__u16)type_offset;
+	d->layouts[d->n++] = *l;
+	d->by_id[id] = (__u8)d->n;
+}
+
+static void read_formats(struct tmigr_decoder *d, struct tep_handle *tep)
+{
+	for (size_t k = 0; k < decode_n_events(); k++) {
+		struct decode_layout l;
+		struct tmigr_err why = {""};
+		int id, type_offset, ret;
+
+		ret = decode_layout(tep, k, &l, &id, &type_offset, &why);
+		if (ret > 0)
+			add_layout(d, &l, id, type_offset);
+		else if (ret < 0)
+			note(d, &why);
+	}
+}
+
+int tmigr_decoder_new(struct tep_handle *tep, struct tmigr_hotplug_steps steps,
+		      struct tmigr_decoder **ret, struct tmigr_err *err)
+{
+	struct tmigr_decoder *d = calloc(1, sizeof(*d));
+
+	if (d) {
+		d->layouts = calloc(decode_n_events(), sizeof(*d->layouts));
+		d->by_id = calloc(DECODE_IDS, 1);
+	}
+	if (!d || !d->layouts || !d->by_id) {
+		tmigr_decoder_free(d);
+		return tmigr_fail(err, -ENOMEM, "no memory for the formats of events");
+	}
+	d->steps = steps;
+	d->swap = tep_is_file_bigendian(tep) != tep_is_local_bigendian(tep);
+	read_formats(d, tep);
+	if (!d->n) {
+		int r = tmigr_fail(err, -EINVAL,
+				   "no cpu_idle and no timer-migration events%s%.200s",
+				   d->problem[0] ? ": " : "", d->problem);
+
+		tmigr_decoder_free(d);
+		return r;
+	}
+	*ret = d;
+	return 0;
+}
+
+void tmigr_decoder_free(struct tmigr_decoder *d)
+{
+	if (!d)
+		return;
+	free(d->layouts);
+	free(d->by_id);
+	free(d);
+}
+
+const char *tmigr_decoder_problem(const struct tmigr_decoder *d)
+{
+	return d->problem;
+}
+
+bool tmigr_decoder_has(const struct tmigr_decoder *d, enum tmigr_traced_type type)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->layouts[i].type == type)
+			return true;
+	return false;
+}
+
+/* ---- records ---- */
+
+static __u64 load(const unsigned char *at, unsigned int size, bool swap)
+{
+	__u64 v64;
+	__u32 v32;
+	__u16 v16;
+
+	switch (size) {
+	case 1:
+		return *at;
+	case 2:
+		memcpy(&v16, at, 2);
+		return swap ? bswap_16(v16) : v16;
+	case 4:
+		memcpy(&v32, at, 4);
+		return swap ? bswap_32(v32) : v32;
+	default:
+		memcpy(&v64, at, 8);
+		return swap ? bswap_64(v64) : v64;
+	}
+}
+
+/* False: no kernel writes that. */
+static bool set_field(struct tmigr_traced *e, enum decode_dest dest, __u64 v)
+{
+	switch (dest) {
+	case DECODE_CPU:
+		e->cpu = (__u32)v;
+		return v <= TMIGR_CPU_MAX;
+	case DECODE_VALUE:
+		e->value = v;
+		return true;
+	case DECODE_SUBJECT:
+		e->subject = (__u32)v;
+		return v <= TMIGR_CPU_MAX;
+	case DECODE_GROUP:
+		e->group = v;
+		e->has |= v ? TMIGR_HAS_GROUP : 0;
+		return true;
+	case DECODE_PARENT:
+		e->parent = v;
+		e->has |= TMIGR_HAS_PARENT;
+		return true;
+	case DECODE_LEVEL:
+		e->level = (__u8)v;
+		return v <= 0xff;
+	case DECODE_MASK:
+		e->mask = (__u8)v;
+		return v <= 0xff;
+	case DECODE_ACTIVE:
+		e->active = (__u8)v;
+		return v <= 0xff;
+	case DECODE_MIGRATOR:
+		e->migrator = (__u8)v;
+		return v <= 0xff;
+	case DECODE_BELOW:
+		e->below = v != 0;
+		return true;
+	case DECODE_NODE:
+		e->node = (__s32)(__u32)v;
+		e->has |= TMIGR_HAS_NODE;
+		return true;
+	case DECODE_CAPACITY:
+		e->capacity = (__u32)v;
+		e->has |= TMIGR_HAS_CAPACITY;
+		return true;
+	case DECODE_NUM_CHILDREN:
+		e->num_children = (__u32)v;
+		e->has |= TMIGR_HAS_NUM_CHILDREN;
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* A step of hotplug counts when it is the one that brings the CPU up, on the way
+ * there, or took it down: see the BPF programs. */
+static bool is_step(const struct tmigr_decoder *d, const struct tmigr_traced *e, __u64 target)
+{
+	int step = (int)(__u32)e->value, t = (int)(__u32)target;
+
+	if (e->type == TMIGR_TRACED_HOTPLUG_ONLINE)
+		return step == d->steps.bringup && t >= step && step >= 0;
+	return step == d->steps.teardown && t == 0 && step >= 0;
+}
+
+static int fill(const struct tmigr_decoder *d, const struct decode_layout *l,
+		const unsigned char *data, struct tmigr_traced *e)
+{
+	__u64 target = 0;
+
+	e->has = l->has;
+	e->pid = (__s32)load(data + l->pid_offset, l->pid_size, d->swap);
+	for (int i = 0; i < l->n; i++) {
+		const struct decode_field *f = &l->fields[i];
+		__u64 v = load(data + f->offset, f->size, d->swap);
+
+		if (f->dest == DECODE_TARGET)
+			target = v;
+		else if (!set_field(e, f->dest, v))
+			return -EINVAL;
+	}
+	e->type = l->type;
+	e->has &= (__u8) ~((TMIGR_HAS_GROUP | TMIGR_HAS_PARENT) & ~l->may);
+	if ((e->type == TMIGR_TRACED_GROUP_ACTIVE || e->type == TMIGR_TRACED_GROUP_INACTIVE) &&
+	    !e->group)
+		return -EINVAL;
+	if (l->type != TMIGR_TRACED_HOTPLUG_ONLINE && l->type != TMIGR_TRACED_HOTPLUG_OFFLINE)
+		return 1;
+	if (is_step(d, e, target)) {
+		e->value = 0;
+		return 1;
+	}
+	e->type = TMIGR_TRACED_OTHER;
+	return 0;
+}
+
+int tmigr_decode(const struct tmigr_decoder *d, const void *data, size_t size, __u64 t_ns,
+		 __u32 cpu, struct tmigr_traced *ret)
+{
+	struct tmigr_traced e = {.t_ns = t_ns, .cpu = cpu};
+	const unsigned char *bytes = data;
+	const struct decode_layout *l;
+	unsigned int k;
+	int r = 0;
+
+	if (size < d->type_offset + 2u)
+		return -EINVAL;
+	k = d->by_id[load(bytes + d->type_offset, 2, d->swap)];
+	if (k) {
+		l = &d->layouts[k - 1];
+		if (size < l->min_size)
+			return -EINVAL;
+		r = fill(d, l, bytes, &e);
+		if (r < 0)
+			return r;
+	}
+	*ret = e;
+	return r;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The machine that a file was traced on: a copy of its sysfs, or only the numbers of
+ * its CPUs.  Never this machine's own.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "import_priv.h"
+#include "tmigr/import.h"
+#include "topology_class.h"
+
+#define CPU_DIR "/sys/devices/system/cpu"
+
+static const char *const above[] = {"/sys/devices/system", "/sys/devices", "/sys"};
+#define N_ABOVE (sizeof(above) / sizeof(above[0]))
+
+static bool is_folder(const char *path, const char *below)
+{
+	char full[PATH_MAX];
+	struct stat st;
+
+	return snprintf(full, sizeof(full), "%s%s", path, below) < (int)sizeof(full) &&
+	       !stat(full, &st) && S_ISDIR(st.st_mode);
+}
+
+static bool is_cpu_folder(const char *path)
+{
+	char full[PATH_MAX];
+
+	if (is_folder(path, "/cpu0") || is_folder(path, "/cpu1"))
+		return true;
+	return snprintf(full, sizeof(full), "%s/present", path) < (int)sizeof(full) &&
+	       !access(full, F_OK);
+}
+
+/* A folder of its own in which @cpu_dir is at the place where it was: "" or a path
+ * to take away by unlink_root(). */
+static int make_root(const char *cpu_dir, char root[64], struct tmigr_err *err)
+{
+	char path[128], target[PATH_MAX];
+	const char *tmp = getenv("TMPDIR");
+
+	if (!realpath(cpu_dir, target))
+		return tmigr_fail(err, -errno, "%s: %s", cpu_dir, strerror(errno));
+	if (snprintf(root, 64, "%s/tmigr-XXXXXX", tmp && *tmp ? tmp : "/tmp") >= 64)
+		snprintf(root, 64, "/tmp/tmigr-XXXXXX");
+	if (!mkdtemp(root)) {
+		int e = errno;
+
+		root[0] = '\0';
+		return tmigr_fail(err, -e, "no temporary folder: %s", strerror(e));
+	}
+	for (size_t i = N_ABOVE; i-- > 0;) {
+		snprintf(path, sizeof(path), "%s%s", root, above[i]);
+		if (mkdir(path, 0700) < 0)
+			return tmigr_fail(err, -errno, "%s: %s", path, strerror(errno));
+	}
+	snprintf(path, sizeof(path), "%s%s", root, CPU_DIR);
+	if (symlink(target, path) < 0)
+		return tmigr_fail(err, -errno, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+static void unlink_root(const char *root)
+{
+	char path[128];
+
+	if (!*root)
+		return;
+	snprintf(path, sizeof(path), "%s%s", root, CPU_DIR);
+	unlink(path);
+	for (size_t i = 0; i < N_ABOVE; i++) {
+		snprintf(path, sizeof(path), "%s%s", root, above[i]);
+		rmdir(path);
+	}
+	rmdir(root);
+}
+
+static int read_snapshot(const char *path, const char *const *classes, size_t n_classes,
+			 struct tmigr_topology **ret, struct tmigr_err *err)
+{
+	char root[64] = "", unpacked[64] = "", folder[PATH_MAX];
+	struct stat st;
+	int r = 0;
+
+	if (stat(path, &st) < 0)
+		return tmigr_fail(err, -errno, "%s: %s", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode)) {
+		r = import_untar(path, unpacked, err);
+		path = unpacked;
+	}
+	if (r == 0 && is_folder(path, CPU_DIR)) {
+		r = tmigr_topology_read(path, classes, n_classes, ret, err);
+	} else if (r == 0) {
+		/* tar and cp leave out some of the folders above, or all. */
+		static const char *const below[] = {"", "/cpu", "/system/cpu",
+						    "/devices/system/cpu"};
+		size_t i = 0;
+
+		while (i < 4 && (snprintf(folder, sizeof(folder), "%s%s", path, below[i]) >=
+					 (int)sizeof(folder) ||
+				 !is_cpu_folder(folder)))
+			i++;
+		if (i == 4)
+			r = tmigr_fail(err, -EINVAL,
+				       "%s: no copy of /sys/devices/system/cpu in it (no cpu0)",
+				       path);
+		else
+			r = make_root(folder, root, err);
+		if (r == 0)
+			r = tmigr_topology_read(root, classes, n_classes, ret, err);
+	}
+	unlink_root(root);
+	import_remove(unpacked);
+	return r;
+}
+
+static int make(const unsigned int *cpus, size_t n_cpus, const char *const *classes,
+		size_t n_classes, struct tmigr_topology **ret, struct tmigr_err *err)
+{
+	struct tmigr_topology *topo = calloc(1, sizeof(*topo));
+	int r;
+
+	if (topo)
+		topo->cpus = calloc(n_cpus, sizeof(*topo->cpus));
+	if (!topo || !topo->cpus) {
+		tmigr_topology_free(topo);
+		return tmigr_fail(err, -ENOMEM, "no memory for %zu CPUs", n_cpus);
+	}
+	topo->n_cpus = n_cpus;
+	for (size_t i = 0; i < n_cpus; i++)
+		topo->cpus[i] = (struct tmigr_topo_cpu){.cpu = cpus[i],
+							.online = true,
+							.capacity = 1024,
+							.node = -1,
+							.cluster = -1};
+	topo->n_possible = cpus[n_cpus - 1] + 1;
+	snprintf(topo->driver, sizeof(topo->driver), "unknown");
+	topo->timer_migration = -1;
+	r = topology_make_classes(topo, classes, n_classes, err);
+	if (r < 0) {
+		tmigr_topology_free(topo);
+		return r;
+	}
+	*ret = topo;
+	return 0;
+}
+
+int tmigr_topology_of(const unsigned int *cpus, size_t n_cpus, const char *snapshot,
+		      const char *const *classes, size_t n_classes, struct tmigr_topology **ret,
+		      struct tmigr_err *err)
+{
+	struct tmigr_topology *topo;
+	int r;
+
+	if (!snapshot)
+		return make(cpus, n_cpus, classes, n_classes, ret, err);
+	r = read_snapshot(snapshot, classes, n_classes, &topo, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n_cpus; i++) {
+		int idx = tmigr_topology_index(topo, cpus[i]);
+
+		if (idx < 0) {
+			tmigr_topology_free(topo);
+			return tmigr_fail(err, -EINVAL,
+					  "%s: has no CPU %u, of which there are events; is it of "
+					  "another machine?",
+					  snapshot, cpus[i]);
+		}
+		/* It was there when it was traced. */
+		topo->cpus[idx].online = true;
+	}
+	*ret = topo;
+	return 0;
+}

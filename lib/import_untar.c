@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A tar file of /sys/devices/system/cpu.  GNU tar believes the 4096 bytes that sysfs
+ * says each file has, and fills up with zeros: what counts ends at the first.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "import_priv.h"
+
+#define BLOCK	  512
+#define FILE_MAX  (1u << 20) /* bytes of one file; anything longer is no sysfs */
+#define FILES_MAX 4000000u   /* members: 65536 CPUs with 60 files each */
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	remove(path);
+	return 0;
+}
+
+void import_remove(const char *folder)
+{
+	if (*folder)
+		nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* "sys/devices/system/cpu/..." from wherever in a member's name it begins; NULL:
+ * something else. */
+static const char *wanted(const char *name)
+{
+	static const char *const parts[] = {"sys/devices/system/cpu/", "sys/devices/system/node/",
+					    "proc/sys/kernel/timer_migration"};
+
+	if (strstr(name, "../"))
+		return NULL;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const char *p = strstr(name, parts[i]);
+
+		if (p && (p == name || p[-1] == '/'))
+			return p;
+	}
+	return NULL;
+}
+
+static int write_file(const char *folder, const char *name, const char *data, size_t size)
+{
+	char path[PATH_MAX], *slash;
+	FILE *f;
+	int r;
+
+	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	for (slash = strchr(path + strlen(folder) + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
+	f = fopen(path, "we");
+	if (!f)
+		return -errno;
+	fwrite(data, 1, strnlen(data, size), f);
+	r = ferror(f) ? -EIO : 0;
+	return fclose(f) ? -EIO : r;
+}
+
+/* Name and size of a member; false: not a head of one. */
+static bool read_head(const char *h, char name[260], size_t *ret_size)
+{
+	unsigned long sum = 0, want;
+	char number[13] = "", *end;
+
+	for (int i = 0; i < BLOCK; i++)
+		sum += i >= 148 && i < 156 ? ' ' : (unsigned char)h[i];
+	memcpy(number, h + 148, 8);
+	want = strtoul(number, &end, 8);
+	if (end == number || want != sum)
+		return false;
+	memcpy(number, h + 124, 12);
+	*ret_size = strtoul(number, &end, 8);
+	if (!memcmp(h + 257, "ustar", 5) && h[345] && h[262] == '\0')
+		snprintf(name, 260, "%.155s/%.100s", h + 345, h);
+	else
+		snprintf(name, 260, "%.100s", h);
+	return true;
+}
+
+static bool is_end(const char *block)
+{
+	for (int i = 0; i < BLOCK; i++)
+		if (block[i])
+			return false;
+	return true;
+}
+
+/* One member; 1, 0 at the end, <0. */
+static int member(FILE *f, const char *path, const char *folder, size_t *found,
+		  struct tmigr_err *err)
+{
+	char head[BLOCK], name[260], *data;
+	size_t size, padded;
+	int r = 0;
+
+	if (fread(head, 1, BLOCK, f) != BLOCK || is_end(head))
+		return 0;
+	if (!read_head(head, name, &size) || size > FILE_MAX)
+		return tmigr_fail(err, -EINVAL, "%s: not a folder, and not a tar file of sysfs",
+				  path);
+	padded = (size + BLOCK - 1) / BLOCK * BLOCK;
+	data = malloc(padded + 1);
+	if (!data)
+		return tmigr_fail(err, -ENOMEM, "%s: no memory", path);
+	if (fread(data, 1, padded, f) != padded)
+		r = tmigr_fail(err, -EINVAL, "%s: a tar file that stops early", path);
+	if (r == 0 && (head[156] == '0' || !head[156]) && wanted(name)) {
+		r = write_file(folder, wanted(name), data, size);
+		if (r < 0)
+			r = tmigr_fail(err, r, "%s/%s: %s", folder, wanted(name), strerror(-r));
+		++*found;
+	}
+	free(data);
+	return r < 0 ? r : 1;
+}
+
+int import_untar(const char *path, char folder[64], struct tmigr_err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	FILE *f = fopen(path, "re");
+	size_t found = 0, n = 0;
+	int r = 1;
+
+	if (!f)
+		return tmigr_fail(err, -errno, "%s: %s", path, strerror(errno));
+	if (snprintf(folder, 64, "%s/tmigr-XXXXXX", tmp && *tmp ? tmp : "/tmp") >= 64)
+		snprintf(folder, 64, "/tmp/tmigr-XXXXXX");
+	if (!mkdtemp(folder)) {
+		r = tmigr_fail(err, -errno, "no temporary folder: %s", strerror(errno));
+		folder[0] = '\0';
+	}
+	while (r > 0 && n++ < FILES_MAX)
+		r = member(f, path, folder, &found, err);
+	fclose(f);
+	if (r == 0 && !found)
+		r = tmigr_fail(err, -EINVAL, "%s: no tar file of /sys/devices/system/cpu", path);
+	return r;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One line of ftrace's text, as `trace`, `trace_pipe`, `trace-cmd report` and `perf
+ * script` print it.  Private to the library; nothing is copied, nothing needs a NUL.
+ */
+#ifndef TMIGR_LIB_TEXT_LINE_H
+#define TMIGR_LIB_TEXT_LINE_H
+
+#include "tmigr/traced.h"
+
+struct text_line {
+	const char *at, *end; /* without the newline */
+};
+
+/* What all lines of events begin with: task, PID, CPU, flags, stamp, name. */
+struct text_head {
+	__s32 pid;
+	__u64 cpu;
+	__u64 t_ns;
+	bool nsec;	  /* nine digits behind the point, not six */
+	bool no_unit;	  /* the stamp is a bare number */
+	const char *name; /* without the system before it */
+	size_t n_name;
+	struct text_line rest; /* behind the name and its colon */
+};
+
+/* False: not a line of an event. */
+bool text_head(struct text_line line, struct text_head *ret);
+
+/*
+ * The fields of an event of @ev->type (tmigr_traced_type()); t_ns, cpu and pid are
+ * set by the caller.  NULL, or what is wrong with it.
+ */
+const char *text_fields(struct text_line rest, struct tmigr_traced *ev);
+
+/* A lost-events line: its CPU, and how many (1 when it doesn't say). */
+bool text_lost(struct text_line line, __u64 *ret_cpu, __u64 *ret_n);
+
+/* The number after @key and blanks; 0 when there is none. */
+__u64 text_number_after(struct text_line line, const char *key);
+bool text_has(struct text_line line, const char *text);
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Names of traced events, as every kernel series has them. */
+#include "tmigr/traced.h"
+
+#include <string.h>
+
+static const struct {
+	const char *name;
+	unsigned char size, type;
+} names[] = {
+#define NAME(name, type)                                                                           \
+	{                                                                                          \
+		name, sizeof(name) - 1, TMIGR_TRACED_##type                                        \
+	}
+	NAME("cpu_idle", CPU_IDLE),
+	NAME("cpu_idle_miss", CPU_IDLE_MISS),
+	NAME("tmigr_group_set_cpu_active", GROUP_ACTIVE),
+	NAME("tmigr_group_set_cpu_inactive", GROUP_INACTIVE),
+	NAME("tmigr_cpu_active", CPU_ACTIVE),
+	NAME("tmigr_cpu_idle", CPU_INACTIVE),
+	NAME("tmigr_cpu_new_timer", CPU_NEW_TIMER),
+	NAME("tmigr_cpu_new_timer_idle", CPU_NEW_TIMER_IDLE),
+	NAME("tmigr_handle_remote", HANDLE_REMOTE),
+	NAME("tmigr_handle_remote_cpu", HANDLE_REMOTE_CPU),
+	NAME("tmigr_cpu_available", CPU_AVAILABLE),
+	NAME("tmigr_cpu_unavailable", CPU_UNAVAILABLE),
+	NAME("tmigr_cpu_online", CPU_AVAILABLE), /* before v6.19 */
+	NAME("tmigr_cpu_offline", CPU_UNAVAILABLE),
+	NAME("tmigr_update_events", UPDATE_EVENTS),
+	NAME("tmigr_group_set", GROUP_SET),
+	NAME("tmigr_connect_cpu_parent", CONNECT_CPU),
+	NAME("tmigr_connect_child_parent", CONNECT_CHILD),
+};
+
+enum tmigr_traced_type tmigr_traced_type(const char *name, size_t size)
+{
+	if (size < 8 || (name[0] != 't' && name[0] != 'c'))
+		return TMIGR_TRACED_OTHER;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].size == size && !memcmp(names[i].name, name, size))
+			return names[i].type;
+	return TMIGR_TRACED_OTHER;
+}
+
+bool tmigr_traced_is_hotplug(const char *name, size_t size)
+{
+	return (size == 16 && !memcmp(name, "tmigr_cpu_online", size)) ||
+	       (size == 17 && !memcmp(name, "tmigr_cpu_offline", size));
+}
