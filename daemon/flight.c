@@ -201,10 +201,9 @@ static int begin_key(struct flight *f)
  * daemon is not idle anyway. */
 static void try_key(struct flight *f)
 {
+	bool announced = f->announced;
 	struct tmigr_err err = {""};
 	__u64 edge_ns;
-
-	bool announced = f->announced;
 
 	f->announced = false;
 	if (tmigr_engine_hold_announced(f->d->engine, &edge_ns, &err) == 0) {

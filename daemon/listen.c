@@ -254,9 +254,8 @@ static void refuse_descriptors(int fd)
 
 int listen_open(struct tmigrd *d)
 {
-	int ret;
-
 	struct listener *l = &d->listener;
+	int ret;
 
 	*l = (struct listener){.src = {.fd = passed_fd(), .fn = on_connect},
 			       .lock_fd = -1,

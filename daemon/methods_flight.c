@@ -131,13 +131,15 @@ static const char *fill(struct dump *dump, __u64 last_ns, const char **ret_why)
 		return "NoFlight";
 	ret = flight_dump(flight, last_ns, &dump->q, &dump->start_ns, &dump->end_ns);
 	*ret_why = ret == -ENODATA ? "nothing is recorded yet" : "out of memory";
-	return ret < 0 ? "NoFlight" : NULL;
+	if (ret == 0)
+		return NULL;
+	return ret == -ENODATA ? "NoFlight" : "EngineFailed";
 }
 
 void method_dump_flight(struct client *c, json_t *params)
 {
 	__u64 last_ns = (__u64)param_int(params, "last_s", INT32_MAX) * NS_PER_SEC;
-	const char *error = "NoFlight", *why = "out of memory";
+	const char *error = "EngineFailed", *why = "out of memory";
 	struct dump *dump = NULL;
 
 	if (c->d->n_dumps >= DUMPS_MAX) {

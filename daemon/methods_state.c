@@ -6,14 +6,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "version.h"
 #include "feed.h"
 #include "flight.h"
 #include "methods.h"
 #include "metrics.h"
 #include "tmigr/tree.h"
-#include "windows.h"
 #include "version.h"
+#include "windows.h"
 
 static json_int_t resident_bytes(void)
 {
@@ -86,7 +85,10 @@ void method_topology(struct client *c, json_t *params)
 	struct tmigr_topology *topo = topology_now(c->d);
 
 	(void)params;
-	client_reply(c, topo ? json_pack("{so}", "topology", tmigr_topology_to_json(topo)) : NULL);
+	if (topo)
+		client_reply(c, json_pack("{so}", "topology", tmigr_topology_to_json(topo)));
+	else
+		client_errorf(c, "EngineFailed", "out of memory");
 	tmigr_topology_free(topo);
 }
 
@@ -118,7 +120,10 @@ void method_hierarchy(struct client *c, json_t *params)
 	tree = topo ? tmigr_tree_json(&view) : NULL;
 	tmigr_topology_free(topo);
 	tmigr_moment_free(moment);
-	client_reply(c, json_pack("{so}", "tree", tree));
+	if (tree)
+		client_reply(c, json_pack("{so}", "tree", tree));
+	else
+		client_errorf(c, "EngineFailed", "out of memory");
 }
 
 /* The report since the start; NULL: an error was answered. */

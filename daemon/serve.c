@@ -6,13 +6,12 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "version.h"
 #include "feed.h"
 #include "flight.h"
+#include "record.h"
 #include "tmigr/info.h"
 #include "tmigrd.h"
 #include "version.h"
-#include "record.h"
 #include "windows.h"
 
 /* ---- start ---- */

@@ -35,7 +35,7 @@ PROGRAMS = ("engine-selftest", "engine-tree")
 WINDOWS = ("idle", "all", "little-wheel", "little-hr", "big", "hotplug", "storm", "fixed")
 # A boot takes a minute or two of an idle host, and longer beside other work.
 BOOT_S = 1200
-SERVED = ("served", "served-hotplug", "served-storm")
+SERVED = ("served", "served-hotplug", "served-storm", "served-step")
 # A hierarchy that gets a new root inside the window is in between for a moment.
 LATE_UNKNOWN_NS = 1_000_000
 # By ftrace nothing is known before the first events, which the load makes each 8 ms.
@@ -306,6 +306,9 @@ def check_daemon(tap, name, out, _):
         if report:
             tap.ok(f"{name} {window}: tmigrd measured",
                    [] if report["engine"].startswith("tmigrd ") else [report["engine"]])
+        if report and window == "served-step":
+            tap.ok(f"{name} {window}: the clock's steps are not in the window's length",
+                   [] if 3e9 <= report["window_ns"] < 60e9 else [report["window_ns"]])
     tap.ok(f"{name} tmigrd: ends by SIGTERM, as it should",
            [*says(out, "tmigrd"), *(out["tmigrd.log"].decode().splitlines()
                                     if any(says(out, "tmigrd")) else [])])

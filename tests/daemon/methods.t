@@ -320,10 +320,14 @@ def flight(t, d, tmp):
            'the dump: the migrator is known from its start on')
     t.same(report.get('engine', '').split()[0], 'tmigrd', 'the dump: its engine')
     t.same(c.error('DumpFlight')[0], 'org.varlink.service.ExpectedMore', 'DumpFlight without more')
+    c.call('Mark', {'text': 'since the last drain'})
     c.ask('DumpFlight', {'last_s': 1000}, more=True)
-    data, _ = c.data()
+    data, got = c.data()
     (tmp / 'dump2.tmr').write_bytes(data)
-    t.same(daemon.check_sums(replay(tmp / 'dump2.tmr')), None, 'it is a recording')
+    report = replay(tmp / 'dump2.tmr')
+    t.same(daemon.check_sums(report), None, 'it is a recording')
+    t.same([m for m in report['marks'] if not got['start_ns'] <= m['time_ns'] < got['end_ns']], [],
+           'whose marks are all in it')
     c.close()
 
 

@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# tmigrd measures, tmigr asks it, CPUs go off and come back meanwhile.
+# tmigrd measures, tmigr asks it, CPUs go off and come back and the clock is set meanwhile.
+
+# The time of day goes an hour ahead and then two back.
+step()
+{
+	sleep 1
+	date -s "@$(($(date +%s) + 3600))" > /dev/null
+	sleep 0.5
+	date -s "@$(($(date +%s) - 7200))" > /dev/null
+}
+
 boot_trace > /out/boot-trace.txt
 uname -r > /out/release
 mkdir -p /run/tmigr
@@ -22,6 +32,7 @@ echo $? > /out/tree.rc
 observe served all 2
 observe served-hotplug all 3 hotplug
 observe served-storm all 3 storm
+observe served-step all 3 step
 tmigr mark here > /out/mark.text 2>&1
 echo $? > /out/mark.rc
 tmigr dump -o /tmp/dump.tmr > /out/dump.text 2>&1
