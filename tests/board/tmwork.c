@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CPU_DIR "/sys/devices/system/cpu"
+#define CPU_DIR	   "/sys/devices/system/cpu"
 #define MAX_STATES 10 /* the kernel's own CPUIDLE_STATE_MAX */
 
 static uint64_t now_ns(void)

@@ -39,19 +39,16 @@ static int setup(void **state)
 	if (!f)
 		return -1;
 	f->topo = machine_new(CPUS, 1, 1, NULL);
-	f->live = (struct tmigr_live){.topo = f->topo,
-				      .quiet = f->quiet,
-				      .attached_ns = ATTACHED,
-				      .watermark_ns = HAVE};
+	f->live = (struct tmigr_live){
+		.topo = f->topo, .quiet = f->quiet, .attached_ns = ATTACHED, .watermark_ns = HAVE};
 	memset(f->quiet, TMIGR_SLOT_UNKNOWN, sizeof(f->quiet));
 	f->edge = (struct tmigr_edge){.refs = 1, .t_ns = START, .cpus = f->cpus};
-	f->engine = (struct tmigr_engine){
-		.source = &tmigr_bpf_source,
-		.topo = f->topo,
-		.live = &f->live,
-		.edge = &f->edge,
-		.collect_ns = HAVE,
-		.have_ns = HAVE};
+	f->engine = (struct tmigr_engine){.source = &tmigr_bpf_source,
+					  .topo = f->topo,
+					  .live = &f->live,
+					  .edge = &f->edge,
+					  .collect_ns = HAVE,
+					  .have_ns = HAVE};
 	for (int i = 0; i < CPUS; i++) {
 		f->cpus[i].totals.slot = TMIGR_SLOT_UNKNOWN;
 		f->cpus[i].totals.woke_slot = TMIGR_SLOT_UNKNOWN;
