@@ -110,19 +110,6 @@ static int parse_count(const char *text, int min, int max)
 	return (int)n;
 }
 
-static bool parse_source(const char *text, enum tmigr_source *ret)
-{
-	if (strcmp(text, "ftrace") == 0)
-		*ret = TMIGR_SOURCE_FTRACE;
-	else if (strcmp(text, "bpf") == 0)
-		*ret = TMIGR_SOURCE_BPF;
-	else if (strcmp(text, "auto") == 0)
-		*ret = TMIGR_SOURCE_AUTO;
-	else
-		return false;
-	return true;
-}
-
 enum {
 	OPT_SOCKET = 256,
 	OPT_FLIGHT,
@@ -188,7 +175,9 @@ static int take_option(struct tmigrd_opts *o, int opt, const char *arg)
 		o->classes[o->n_classes++] = arg;
 		return 0;
 	case OPT_SOURCE:
-		return parse_source(arg, &o->source) ? 0 : usage("--source", "bpf, ftrace or auto");
+		return tmigr_source_named(arg, &o->source) == 0
+			       ? 0
+			       : usage("--source", "bpf, ftrace or auto");
 	case OPT_FG:
 		o->foreground = true;
 		return 0;

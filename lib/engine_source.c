@@ -6,6 +6,23 @@
 #include <stdio.h>
 #include <string.h>
 
+int tmigr_source_named(const char *name, enum tmigr_source *ret)
+{
+	static const char *const names[] = {
+		[TMIGR_SOURCE_AUTO] = "auto",
+		[TMIGR_SOURCE_BPF] = "bpf",
+		[TMIGR_SOURCE_FTRACE] = "ftrace",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(name, names[i]) != 0)
+			continue;
+		*ret = (enum tmigr_source)i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
 static void close_failed(struct tmigr_engine *engine)
 {
 	engine->source->close(engine);

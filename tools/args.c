@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SECONDS_MAX 3155760000ULL
 
@@ -46,23 +45,6 @@ int arg_number(const char *text, unsigned long min, unsigned long max, unsigned 
 		return -EINVAL;
 	*ret = value;
 	return 0;
-}
-
-int arg_source(const char *text, enum tmigr_source *ret)
-{
-	static const char *const names[] = {
-		[TMIGR_SOURCE_AUTO] = "auto",
-		[TMIGR_SOURCE_BPF] = "bpf",
-		[TMIGR_SOURCE_FTRACE] = "ftrace",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(text, names[i]) != 0)
-			continue;
-		*ret = (enum tmigr_source)i;
-		return 0;
-	}
-	return -EINVAL;
 }
 
 int arg_list_add(struct arg_list *list, const char *item)

@@ -7,8 +7,6 @@
 
 #include <linux/types.h>
 
-#include "tmigr/live.h"
-
 /*
  * "5", "0.25": seconds as a decimal number above 0, up to a hundred years.
  * Returns 0, or -EINVAL with *@ret_ns untouched.
@@ -18,8 +16,6 @@ int arg_seconds(const char *text, __u64 *ret_ns);
 /* A whole number from @min to @max.  Returns 0, or -EINVAL. */
 int arg_number(const char *text, unsigned long min, unsigned long max, unsigned long *ret);
 
-/* "auto", "bpf", "ftrace".  Returns 0, or -EINVAL. */
-int arg_source(const char *text, enum tmigr_source *ret);
 #define SOURCE_HELP                                                                                \
 	"      --source SOURCE      what the own engine measures with: bpf, ftrace (what is lost " \
 	"with\n"                                                                                   \

@@ -90,7 +90,7 @@ static int parse_delay(struct top_source_opts *source, const char *text)
 
 static int parse_source(struct top_source_opts *source, const char *text)
 {
-	if (!arg_source(text, &source->source))
+	if (!tmigr_source_named(text, &source->source))
 		return -1;
 	return tool_usage("top", "--source: '%s' is none of bpf, ftrace, auto", text);
 }

@@ -9,6 +9,7 @@
 #include "args.h"
 #include "daemon.h"
 #include "tmigr/err.h"
+#include "tmigr/live.h"
 
 /* Both are the receiver's (json_decref); tree NULL: not known. */
 struct top_sample {

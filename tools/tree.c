@@ -115,7 +115,7 @@ static int parse(struct tree_opts *o, int argc, char **argv)
 			o->cpus = optarg;
 			break;
 		case OPT_SOURCE:
-			if (arg_source(optarg, &o->source))
+			if (tmigr_source_named(optarg, &o->source))
 				return tool_usage("tree",
 						  "--source: '%s' is none of bpf, ftrace, auto",
 						  optarg);

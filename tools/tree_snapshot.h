@@ -8,6 +8,7 @@
 #include "args.h"
 #include "daemon.h"
 #include "tmigr/err.h"
+#include "tmigr/live.h"
 #include "tmigr/tree.h"
 
 struct tree_source; /* the engine, or a daemon */

@@ -18,6 +18,9 @@ enum tmigr_source {
 	TMIGR_SOURCE_FTRACE,
 };
 
+/* "auto", "bpf", "ftrace".  0, or -EINVAL with *@ret untouched. */
+int tmigr_source_named(const char *name, enum tmigr_source *ret);
+
 struct tmigr_live_opts {
 	enum tmigr_source source;
 	size_t ring_bytes; /* per CPU; 0: chosen from the number of CPUs */
