@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char *const names[] = {
+	[TMIGR_SOURCE_AUTO] = "auto",
+	[TMIGR_SOURCE_BPF] = "bpf",
+	[TMIGR_SOURCE_FTRACE] = "ftrace",
+};
+
 int tmigr_source_named(const char *name, enum tmigr_source *ret)
 {
-	static const char *const names[] = {
-		[TMIGR_SOURCE_AUTO] = "auto",
-		[TMIGR_SOURCE_BPF] = "bpf",
-		[TMIGR_SOURCE_FTRACE] = "ftrace",
-	};
-
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(name, names[i]) != 0)
 			continue;
@@ -21,6 +21,11 @@ int tmigr_source_named(const char *name, enum tmigr_source *ret)
 		return 0;
 	}
 	return -EINVAL;
+}
+
+const char *tmigr_source_name(enum tmigr_source source)
+{
+	return names[source];
 }
 
 static void close_failed(struct tmigr_engine *engine)

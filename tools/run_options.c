@@ -107,6 +107,7 @@ enum {
 	OPT_TIMER_MIGRATION,
 	OPT_FAIL_IF,
 	OPT_SYS_ROOT,
+	OPT_SOURCE,
 };
 
 static const struct option options[] = {
@@ -125,6 +126,7 @@ static const struct option options[] = {
 	{"fail-if", required_argument, NULL, OPT_FAIL_IF},
 	{"class", required_argument, NULL, OPT_CLASS},
 	{"housekeeping", required_argument, NULL, OPT_HOUSEKEEPING},
+	{"source", required_argument, NULL, OPT_SOURCE},
 	{"kick", no_argument, NULL, OPT_KICK},
 	{"no-stats", no_argument, NULL, OPT_NO_STATS},
 	{"json", no_argument, NULL, OPT_JSON},
@@ -276,6 +278,11 @@ static int parse_value(struct run_opts *o, int c)
 		if (arg_number(optarg, 0, TMIGR_CPU_MAX, &n))
 			return tool_usage("run", "--housekeeping: '%s' is no CPU number", optarg);
 		o->housekeeping = (int)n;
+		return 0;
+	case OPT_SOURCE:
+		if (tmigr_source_named(optarg, &o->source))
+			return tool_usage("run", "--source: '%s' is none of bpf, ftrace, auto",
+					  optarg);
 		return 0;
 	case OPT_SYS_ROOT:
 		o->sys_root = optarg;

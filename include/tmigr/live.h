@@ -20,6 +20,7 @@ enum tmigr_source {
 
 /* "auto", "bpf", "ftrace".  0, or -EINVAL with *@ret untouched. */
 int tmigr_source_named(const char *name, enum tmigr_source *ret);
+const char *tmigr_source_name(enum tmigr_source source);
 
 struct tmigr_live_opts {
 	enum tmigr_source source;
