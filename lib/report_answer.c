@@ -165,8 +165,22 @@ static struct share *collect_shares(const json_t *report, size_t *ret_n, __u64 *
 	return shares;
 }
 
+/* How long it is not known who held: the most of all roots. */
+static __u64 longest_unknown(const json_t *report)
+{
+	const json_t *roots = json_object_get(report, "roots"), *root;
+	__u64 longest = 0;
+	size_t i;
+
+	json_array_foreach (roots, i, root)
+		if (tmigr_rep_u64(root, "unknown_ns") > longest)
+			longest = tmigr_rep_u64(root, "unknown_ns");
+	return longest;
+}
+
 static json_t *symmetric(const json_t *report)
 {
+	__u64 unknown = longest_unknown(report);
 	const json_t *import = json_object_get(report, "import");
 	char *text = NULL, pct[TMIGR_FMT_MAX];
 	size_t size = 0, n = 0, i;
@@ -182,7 +196,10 @@ static json_t *symmetric(const json_t *report)
 		      out);
 	else
 		fputs("this machine is symmetric (one capacity class), so no CPU is big; ", out);
-	fputs(n ? "held" : "no CPU held the migrator", out);
+	fputs(n		? "held"
+	      : unknown ? "no CPU is known to have held the migrator"
+			: "no CPU held the migrator",
+	      out);
 	for (i = 0; i < n && i < NAMED_SHARES; i++)
 		fprintf(out, "%s %s %%%s by CPU %llu", i ? "," : "",
 			tmigr_fmt_pct(pct, shares[i].held_ns, window), i ? "" : " of the window",
@@ -192,6 +209,9 @@ static json_t *symmetric(const json_t *report)
 	if (n > NAMED_SHARES)
 		fprintf(out, ", %s %% by %zu others", tmigr_fmt_pct(pct, rest, window),
 			n - NAMED_SHARES);
+	if (unknown)
+		fprintf(out, "; %s %% of the window is unknown",
+			tmigr_fmt_pct(pct, unknown, window));
 	putc('.', out);
 	if (fclose(out) == 0)
 		o = answer(NOBODY_KNOWS, json_null(), text);
