@@ -434,6 +434,12 @@ static void test_answer_symmetric(void **state)
 		machine_new(2), NONE, -1,
 		"this machine is symmetric (one capacity class), so no CPU is big; no CPU held "
 		"the migrator.");
+	m = machine_new(2);
+	set_regime(m, 0, TMIGR_UNKNOWN, 10 * SEC);
+	expect_answer(
+		m, NONE, -1,
+		"this machine is symmetric (one capacity class), so no CPU is big; no CPU is known "
+		"to have held the migrator; 100.0 % of the window is unknown.");
 }
 
 static void test_answer_no_hierarchy(void **state)
