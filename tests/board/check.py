@@ -382,7 +382,7 @@ def compare_sources(tap, name, paths, capacities):
     for n in "ftrace", "trace.dat":
         found = sources.differences(answers["BPF"], answers[n])
         tap.ok(f"{name} {n}: residency, holders, holdings and matrix are BPF's",
-               judge.but_turns((judge.NO_TURN if ns is None else ns, text) for ns, text in found))
+               [text for _, text in found])
     held = sum(h["holdings"] for r in answers["BPF"]["roots"] for h in r["holders"])
     tap.note(f"{(end - start) / 1e9:.2f} s, {answers['BPF']['records']} records, {held} holdings")
 
