@@ -54,6 +54,29 @@ def without_nodes(roots):
                           for mask, child in below)) for level, _, below in roots]
 
 
+def places(roots):
+    """{CPU: masks on the way down to it}; a mask of 0 is one that is not known."""
+    def walk(group, path):
+        for mask, child in group[-1]:
+            if isinstance(child, tuple):
+                yield from walk(child, (*path, mask))
+            else:
+                yield child, (*path, mask)
+    return {cpu: (n, *path) for n, root in enumerate(roots) for cpu, path in walk(root, ())}
+
+
+def contradicts(live, boot):
+    """What a hierarchy that was learnt from events says otherwise than the boot's. A CPU that made
+    no event of its groups has no mask yet."""
+    live, boot = places(live), places(boot)
+    known = {cpu: path for cpu, path in live.items() if all(path[1:])}
+    if 2 * len(known) < len(boot):
+        yield f"only CPUs {sorted(known)} have shown their place"
+    for cpu, path in known.items():
+        if path != boot.get(cpu):
+            yield f"CPU {cpu}: masks {path}, by the boot's events {boot.get(cpu)}"
+
+
 def windows_of(report, capture, boot_trace):
     """The oracle's view of the window that a report is about, and of the whole capture."""
     seen = oracle_events.parse(capture.splitlines())

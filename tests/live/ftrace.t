@@ -26,12 +26,17 @@ TRACEFS = pathlib.Path('/sys/kernel/tracing')
 tap = Tap()
 
 
+# With a sanitizer libtracefs takes a minute to read what the kernel says of its events: each
+# realloc copies.
+WAIT_S = 600
+
+
 def check(name, good, *details):
     return tap.ok(bool(good), name, details)
 
 
 def run(*args, **kwargs):
-    return subprocess.run(args, capture_output=True, text=True, timeout=120, **kwargs)
+    return subprocess.run(args, capture_output=True, text=True, timeout=WAIT_S, **kwargs)
 
 
 def instances():
@@ -137,7 +142,7 @@ def exits():
         there = set(instances()) & r.mine
         for sig in how:
             r.proc.send_signal(sig)
-        r.proc.wait(30)
+        r.proc.wait(WAIT_S)
         check(f'{name}: the instance was there, and is gone', there and gone(r.mine), instances())
     for verb in 'tree', 'top':
         before = set(instances())
@@ -151,7 +156,7 @@ def exits():
             time.sleep(0.02)
         there = mine & set(instances()) - before
         p.send_signal(signal.SIGINT)
-        p.wait(30)
+        p.wait(WAIT_S)
         check(f'{verb}, interrupted: the instance was there, and is gone', there and gone(mine), instances())
 
 
@@ -170,7 +175,7 @@ def stale():
     check('the next start removes it', gone(r.mine))
     check('but not that of one who runs', other.mine <= set(instances()))
     other.proc.send_signal(signal.SIGINT)
-    other.proc.wait(30)
+    other.proc.wait(WAIT_S)
     check('which removes its own', gone(other.mine))
 
 
