@@ -26,8 +26,8 @@ TRACEFS = pathlib.Path('/sys/kernel/tracing')
 tap = Tap()
 
 
-# With a sanitizer libtracefs takes a minute to read what the kernel says of its events: each
-# realloc copies.
+# With a sanitizer a start takes some 20 s on a quiet machine, most of it in copying memory below
+# libtracefs, and minutes on a busy one.
 WAIT_S = 600
 
 
