@@ -6,17 +6,16 @@
  * too, the next start does: an instance in use has its folder locked.
  */
 #include "ftrace_priv.h"
+#include "guard.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mntent.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -144,29 +143,15 @@ static void remove_stale(const char *tracing_dir)
  */
 __attribute__((noreturn)) static void guard(int lease)
 {
-	char path[PATH_BYTES] = "";
-	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP};
-	int null = open("/dev/null", O_RDWR);
 	const struct timespec step = {.tv_nsec = REMOVE_STEP};
-	sigset_t none;
-	ssize_t n;
+	char path[PATH_BYTES] = "";
 	int lock;
 
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		signal(ignored[i], SIG_IGN);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	setsid();
-	prctl(PR_SET_NAME, "tmigr-guard");
-	/* Nobody waits for us to let go of a pipe or a file. */
-	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		dup2(null, fd);
+	tmigr_guard_settle("tmigr-guard");
 	if (dup2(lease, 3) == 3)
 		lease = 3;
 	close_range(4, ~0U, 0);
-	do
-		n = read(lease, path, sizeof(path));
-	while (n > 0 || (n < 0 && errno == EINTR));
+	tmigr_guard_wait(lease, path, sizeof(path));
 	path[sizeof(path) - 1] = '\0';
 	/* One that dies closes the pipe some moments before it lets go of the lock. */
 	for (int tries = REMOVE_TRIES; (lock = lock_dir(path)) == -EWOULDBLOCK && tries; tries--)

@@ -5,14 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "guard.h"
 #include "sysfs.h"
 
 #define SYSCTL "/proc/sys/kernel/timer_migration"
@@ -106,24 +105,12 @@ static int put_back(const struct tmigr_change *c, struct tmigr_err *err)
 /* Sleeps until the other end of @life is closed, by undo or by the kernel. */
 static void keep(const struct tmigr_change *c, int life, int error)
 {
-	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	struct tmigr_err err = {""};
-	int null = open("/dev/null", O_RDWR);
 	ssize_t n;
 	char byte;
 
-	/* Away from the terminal and from whoever waits for the tool's output. */
-	setsid();
-	sigaction(SIGINT, &ignore, NULL);
-	sigaction(SIGTERM, &ignore, NULL);
-	sigaction(SIGHUP, &ignore, NULL);
-	sigaction(SIGPIPE, &ignore, NULL);
-	prctl(PR_SET_NAME, "tmigr-keeper");
-	for (int fd = 0; fd <= 2 && null >= 0; fd++)
-		dup2(null, fd);
-	do
-		n = read(life, &byte, 1);
-	while (n > 0 || (n < 0 && errno == EINTR));
+	tmigr_guard_settle("tmigr-keeper");
+	tmigr_guard_wait(life, &byte, 1);
 	if (put_back(c, &err) == 0)
 		_exit(0);
 	n = write(error, err.text, strlen(err.text));
