@@ -91,24 +91,6 @@ static int follow(struct reading *r, struct tmigr_err *err)
 	return 0;
 }
 
-static int make_moment(struct reading *r, struct tmigr_err *err)
-{
-	struct tmigr_moment *m = calloc(1, sizeof(*m));
-	struct tmigr_rec_vec vec = {0};
-	int ret = m ? tmigr_keeper_dump(r->keeper, &vec) : -ENOMEM;
-
-	r->boot->moment = m;
-	if (!ret)
-		ret = tmigr_moment_hierarchy(topo_of(r), &vec, m);
-	tmigr_rec_vec_free(&vec);
-	if (!ret) {
-		m->cpu_expiry_ns = calloc(m->h->n_cpus + 1, sizeof(__u64));
-		m->group_expiry_ns = calloc(m->h->n_groups + 1, sizeof(__u64));
-		ret = m->cpu_expiry_ns && m->group_expiry_ns ? 0 : -ENOMEM;
-	}
-	return ret ? tmigr_fail(err, ret, "cannot build the hierarchy: %s", strerror(-ret)) : 0;
-}
-
 static int read_source(struct reading *r, struct tmigr_err *err)
 {
 	/* The prologue is all of it: what the last event tells is known of the first. */
@@ -133,7 +115,7 @@ static int read_source(struct reading *r, struct tmigr_err *err)
 					    "the global ftrace buffer tells nothing of the "
 					    "hierarchy: %s",
 					    how);
-	return make_moment(r, err);
+	return tmigr_keeper_moment(r->keeper, topo_of(r), &r->boot->moment, err);
 }
 
 static int open_buffer(char **ret_path, struct tmigr_err *err)

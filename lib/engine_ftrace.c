@@ -192,30 +192,12 @@ static int seed(const struct tmigr_engine *engine, struct tmigr_rec_vec *vec)
 static int moment(struct tmigr_engine *engine, struct tmigr_moment **ret, struct tmigr_err *err)
 {
 	struct tmigr_ftrace *f = engine->ftrace;
-	struct tmigr_rec_vec vec = {0};
-	struct tmigr_moment *m;
-	int r;
 
 	if (f->tmigr && !tmigr_keeper_places(f->keeper))
 		return tmigr_fail(
 			err, -EAGAIN,
 			"no CPU has shown its place in the timer-migration hierarchy yet");
-	m = calloc(1, sizeof(*m));
-	r = m ? tmigr_keeper_dump(f->keeper, &vec) : -ENOMEM;
-	if (!r)
-		r = tmigr_moment_hierarchy(engine->topo, &vec, m);
-	tmigr_rec_vec_free(&vec);
-	if (!r) {
-		m->cpu_expiry_ns = calloc(m->h->n_cpus + 1, sizeof(__u64));
-		m->group_expiry_ns = calloc(m->h->n_groups + 1, sizeof(__u64));
-		r = m->cpu_expiry_ns && m->group_expiry_ns ? 0 : -ENOMEM;
-	}
-	if (r) {
-		tmigr_moment_free(m);
-		return tmigr_fail(err, r, "cannot build the hierarchy: %s", strerror(-r));
-	}
-	*ret = m;
-	return 0;
+	return tmigr_keeper_moment(f->keeper, engine->topo, ret, err);
 }
 
 static void observer(struct tmigr_engine *engine, struct tmigr_cost *begin, struct tmigr_cost *now,

@@ -3,13 +3,14 @@
  * The hierarchy at one moment: a snapshot, made into what a model shows of it.
  */
 #include "engine_priv.h"
+#include "ftrace_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int tmigr_moment_hierarchy(const struct tmigr_topology *topo, const struct tmigr_rec_vec *vec,
-			   struct tmigr_moment *m)
+static int moment_hierarchy(const struct tmigr_topology *topo, const struct tmigr_rec_vec *vec,
+			    struct tmigr_moment *m)
 {
 	struct tmigr_model_cfg cfg = {.topo = topo};
 	struct tmigr_model *model;
@@ -93,6 +94,29 @@ static int read_expiries(const struct tmigr_live *live, const struct tmigr_rec_v
 	return 0;
 }
 
+int tmigr_keeper_moment(const struct tmigr_keeper *keeper, const struct tmigr_topology *topo,
+			struct tmigr_moment **ret, struct tmigr_err *err)
+{
+	struct tmigr_moment *m = calloc(1, sizeof(*m));
+	struct tmigr_rec_vec vec = {0};
+	int r = m ? tmigr_keeper_dump(keeper, &vec) : -ENOMEM;
+
+	if (!r)
+		r = moment_hierarchy(topo, &vec, m);
+	tmigr_rec_vec_free(&vec);
+	if (!r) {
+		m->cpu_expiry_ns = calloc(m->h->n_cpus + 1, sizeof(__u64));
+		m->group_expiry_ns = calloc(m->h->n_groups + 1, sizeof(__u64));
+		r = m->cpu_expiry_ns && m->group_expiry_ns ? 0 : -ENOMEM;
+	}
+	if (r) {
+		tmigr_moment_free(m);
+		return tmigr_fail(err, r, "cannot build the hierarchy: %s", strerror(-r));
+	}
+	*ret = m;
+	return 0;
+}
+
 int tmigr_bpf_moment(struct tmigr_engine *engine, struct tmigr_moment **ret, struct tmigr_err *err)
 {
 	struct tmigr_rec_vec vec = {0};
@@ -104,7 +128,7 @@ int tmigr_bpf_moment(struct tmigr_engine *engine, struct tmigr_moment **ret, str
 		return r;
 	}
 	m = calloc(1, sizeof(*m));
-	r = m ? tmigr_moment_hierarchy(engine->topo, &vec, m) : -ENOMEM;
+	r = m ? moment_hierarchy(engine->topo, &vec, m) : -ENOMEM;
 	if (!r)
 		r = read_expiries(engine->live, &vec, m);
 	tmigr_rec_vec_free(&vec);

@@ -17,6 +17,7 @@
 #include "tmigr/engine.h"
 
 struct tmigr_ftrace;
+struct tmigr_keeper;
 
 /* All figures since the start, at one instant.  Shared by the windows that begin
  * or end there. */
@@ -145,9 +146,9 @@ int tmigr_ftrace_open(struct tmigr_engine *engine, const struct tmigr_live_opts 
 		      struct tmigr_err *err);
 
 /* ---- engine_moment.c ---- */
-/* What records say of the hierarchy, without expiries; m->h is the caller's. */
-int tmigr_moment_hierarchy(const struct tmigr_topology *topo, const struct tmigr_rec_vec *vec,
-			   struct tmigr_moment *m);
+/* The hierarchy as @keeper has seen it, without expiries. */
+int tmigr_keeper_moment(const struct tmigr_keeper *keeper, const struct tmigr_topology *topo,
+			struct tmigr_moment **ret, struct tmigr_err *err);
 
 /* ---- engine_window.c ---- */
 /* Gives the window what waits for it. */
