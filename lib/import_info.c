@@ -52,28 +52,13 @@ void import_states(struct import *im)
 	}
 }
 
-/* Text of a file may be any bytes; JSON takes UTF-8 only. */
-static json_t *clean_string(const char *text)
-{
-	json_t *json = json_string(text);
-	char clean[TMIGR_ERR_MAX];
-	size_t i;
-
-	if (json)
-		return json;
-	for (i = 0; text[i] && i + 1 < sizeof(clean); i++)
-		clean[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
-	clean[i] = '\0';
-	return json_string(clean);
-}
-
 json_t *import_info(struct import *im)
 {
 	char now[TMIGR_INFO_TIME_MAX];
 
 	tmigr_info_time(now, sizeof(now));
 	return json_pack("{ss s[] s{so ss ss}}", "tool", im->opts->tool, "command", "import",
-			 "file", clean_string(im->path), "format", im->src->format, "time", now);
+			 "file", tmigr_json_text(im->path), "format", im->src->format, "time", now);
 }
 
 /* ---- notes ---- */
@@ -88,7 +73,7 @@ __attribute__((format(printf, 2, 3))) static void note(json_t *notes, const char
 		text = NULL;
 	va_end(ap);
 	if (text)
-		json_array_append_new(notes, clean_string(text));
+		json_array_append_new(notes, tmigr_json_text(text));
 	free(text);
 }
 
@@ -154,8 +139,8 @@ json_t *import_end_info(struct import *im)
 		n += st->events[i];
 	if (!info || !what)
 		goto fail;
-	json_object_set_new(what, "format", clean_string(src->format));
-	json_object_set_new(what, "clock", *src->clock ? clean_string(src->clock) : json_null());
+	json_object_set_new(what, "format", tmigr_json_text(src->format));
+	json_object_set_new(what, "clock", *src->clock ? tmigr_json_text(src->clock) : json_null());
 	json_object_set_new(what, "events", json_integer((json_int_t)n));
 	json_object_set_new(what, "skipped", json_integer((json_int_t)src->skipped));
 	json_object_set_new(what, "reordered", json_integer((json_int_t)st->moved));
@@ -165,14 +150,15 @@ json_t *import_end_info(struct import *im)
 	json_object_set_new(info, "timer_migration_hierarchy", json_boolean(n_tmigr(st)));
 	if (*src->kernel)
 		json_object_set_new(info, "kernel",
-				    json_pack("{so ss so}", "release", clean_string(src->kernel),
-					      "version", "", "arch", clean_string(src->machine)));
+				    json_pack("{so ss so}", "release", tmigr_json_text(src->kernel),
+					      "version", "", "arch",
+					      tmigr_json_text(src->machine)));
 	if (*src->host)
 		json_object_set_new(
 			info, "machine",
-			json_pack("{ss so}", "model", "", "host", clean_string(src->host)));
+			json_pack("{ss so}", "model", "", "host", tmigr_json_text(src->host)));
 	if (*src->partial)
-		json_object_set_new(info, "partial", clean_string(src->partial));
+		json_object_set_new(info, "partial", tmigr_json_text(src->partial));
 	if (json_object_set_new(info, "import", what) == 0)
 		return info;
 	what = NULL;

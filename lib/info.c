@@ -37,7 +37,7 @@ static void machine_model(char *text, size_t size)
 }
 
 /* Text from outside may be any bytes; JSON takes UTF-8 only. */
-static json_t *text_json(const char *text)
+json_t *tmigr_json_text(const char *text)
 {
 	char clean[4096];
 	json_t *json = json_string(text);
@@ -56,7 +56,7 @@ static json_t *command_json(char *const *command)
 	json_t *list = json_array();
 
 	for (; list && command && *command; command++)
-		if (json_array_append_new(list, text_json(*command))) {
+		if (json_array_append_new(list, tmigr_json_text(*command))) {
 			json_decref(list);
 			return NULL;
 		}
@@ -100,7 +100,8 @@ json_t *tmigr_info(const char *tool, char *const *command, bool has_tmigr)
 	machine_model(model, sizeof(model));
 	read_line("/proc/sys/kernel/hostname", host, sizeof(host));
 	return json_pack("{ss so so so so so}", "tool", tool, "kernel", kernel_json(), "machine",
-			 json_pack("{so so}", "model", text_json(model), "host", text_json(host)),
+			 json_pack("{so so}", "model", tmigr_json_text(model), "host",
+				   tmigr_json_text(host)),
 			 "command", command_json(command), "start_time", json_string(start),
 			 "timer_migration_hierarchy", json_boolean(has_tmigr));
 }

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tmigr/info.h"
+
 #define NAME_MAX_LEN 64
 #define VALUES_MAX   4096
 
@@ -387,28 +389,13 @@ int tmigr_metrics_read(struct tmigr_metrics *m, int fd)
 
 /* ---- result ---- */
 
-/* What a program printed may be any bytes; JSON takes UTF-8 only. */
-static json_t *text_json(const char *text)
-{
-	json_t *json = json_string(text);
-	char clean[256];
-	size_t i;
-
-	if (json)
-		return json;
-	for (i = 0; text[i] && i + 1 < sizeof(clean); i++)
-		clean[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-	clean[i] = '\0';
-	return json_string(clean);
-}
-
 static int add_value(json_t *metrics, const struct value *v)
 {
 	static const char *const words[] = {NULL, "higher", "lower"};
 
 	return json_array_append_new(metrics,
-				     json_pack("{so sf so ss?}", "name", text_json(v->name),
-					       "value", v->value, "unit", text_json(v->unit),
+				     json_pack("{so sf so ss?}", "name", tmigr_json_text(v->name),
+					       "value", v->value, "unit", tmigr_json_text(v->unit),
 					       "better", words[v->better]))
 		       ? -ENOMEM
 		       : 0;
@@ -425,7 +412,7 @@ __attribute__((format(printf, 2, 3))) static int note(json_t *notes, const char 
 	va_end(ap);
 	if (ret < 0)
 		return -ENOMEM;
-	ret = json_array_append_new(notes, text_json(text)) ? -ENOMEM : 0;
+	ret = json_array_append_new(notes, tmigr_json_text(text)) ? -ENOMEM : 0;
 	free(text);
 	return ret;
 }

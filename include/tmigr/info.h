@@ -14,6 +14,10 @@
  */
 json_t *tmigr_info(const char *tool, char *const *command, bool has_tmigr);
 
+/* A JSON string of text that may be any bytes: in what is not UTF-8 all beyond ASCII
+ * becomes '?', and at most the first 4095 bytes stay.  New reference, NULL: no memory. */
+json_t *tmigr_json_text(const char *text);
+
 /* Name of a daemon as the engine of a report ("engine"); @pid 0: not known. */
 #define TMIGR_INFO_ENGINE_MAX 128
 void tmigr_info_daemon(char *text, size_t size, const char *version, long pid);
