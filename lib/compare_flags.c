@@ -119,15 +119,9 @@ static json_t *run_facts(const struct tmigr_compare_table *t, size_t run)
 
 static double fact_value(const json_t *facts, const char *what)
 {
-	const json_t *f;
-	size_t i;
+	const json_t *value = json_object_get(tmigr_rep_find(facts, "what", what, NULL), "value");
 
-	json_array_foreach (facts, i, f)
-		if (!strcmp(tmigr_rep_str(f, "what"), what))
-			return json_is_number(json_object_get(f, "value"))
-				       ? json_number_value(json_object_get(f, "value"))
-				       : NAN;
-	return NAN;
+	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 /* Outside of what the siblings span, by more than a reader would shrug at. */

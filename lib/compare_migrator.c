@@ -40,13 +40,7 @@ static void add_share(struct tmigr_compare_table *t, size_t run, const char *of,
 
 static const json_t *root_class(const json_t *root, const char *name)
 {
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach (json_object_get(root, "classes"), i, c)
-		if (!strcmp(tmigr_rep_str(c, "name"), name))
-			return c;
-	return NULL;
+	return tmigr_rep_find(json_object_get(root, "classes"), "name", name, NULL);
 }
 
 /* The share of its window that @root was somebody's, for class @of. */

@@ -102,13 +102,7 @@ void tmigr_view_head(const struct tmigr_compare_view *v)
 
 static const json_t *quantity_of(const json_t *compare, const char *key)
 {
-	const json_t *q;
-	size_t i;
-
-	json_array_foreach (json_object_get(compare, "quantities"), i, q)
-		if (!strcmp(tmigr_rep_str(q, "key"), key))
-			return q;
-	return NULL;
+	return tmigr_rep_find(json_object_get(compare, "quantities"), "key", key, NULL);
 }
 
 /* "LITTLE cpu-sleep 41.2 s (siblings 70.1, 69.8)" */

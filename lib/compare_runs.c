@@ -10,15 +10,14 @@
 /* Is the value one of the flagged? */
 static bool is_flagged(const json_t *compare, const char *label, __u64 run, const char *key)
 {
-	const json_t *f, *v;
-	size_t i, k;
+	const json_t *f;
+	size_t i;
 
 	json_array_foreach (json_object_get(compare, "flags"), i, f) {
 		if (strcmp(tmigr_rep_str(f, "label"), label) || tmigr_rep_u64(f, "run") != run)
 			continue;
-		json_array_foreach (json_object_get(f, "values"), k, v)
-			if (!strcmp(tmigr_rep_str(v, "key"), key))
-				return true;
+		if (tmigr_rep_find(json_object_get(f, "values"), "key", key, NULL))
+			return true;
 	}
 	return false;
 }

@@ -15,16 +15,23 @@
 /* A label that is longer than this would widen its column. */
 #define MAX_HEAD 8
 
+/* NULL: no memory. */
+static char *formatted(const char *fmt, va_list ap)
+{
+	char *text;
+
+	return vasprintf(&text, fmt, ap) < 0 ? NULL : text;
+}
+
 void tmigr_view_title(const struct tmigr_compare_view *v, const char *fmt, ...)
 {
 	va_list ap;
 	char *text;
-	int ret;
 
 	va_start(ap, fmt);
-	ret = vasprintf(&text, fmt, ap);
+	text = formatted(fmt, ap);
 	va_end(ap);
-	if (ret < 0)
+	if (!text)
 		return;
 	if (v->markdown) {
 		fputs("\n### ", v->out);
@@ -45,12 +52,11 @@ void tmigr_view_item(const struct tmigr_compare_view *v, const char *fmt, ...)
 {
 	va_list ap;
 	char *text;
-	int ret;
 
 	va_start(ap, fmt);
-	ret = vasprintf(&text, fmt, ap);
+	text = formatted(fmt, ap);
 	va_end(ap);
-	if (ret < 0)
+	if (!text)
 		return;
 	if (v->markdown) {
 		fputs("- ", v->out);

@@ -307,16 +307,13 @@ static void put_note(FILE *out, const char *what, const char *text)
 /* Names are unique within a section only. */
 static void put_full_name(const struct compare *c, const json_t *value)
 {
-	const char *key = tmigr_rep_str(value, "key");
-	const json_t *q;
-	size_t i;
+	const json_t *q = tmigr_rep_find(json_object_get(c->json, "quantities"), "key",
+					 tmigr_rep_str(value, "key"), NULL);
 
-	json_array_foreach (json_object_get(c->json, "quantities"), i, q)
-		if (!strcmp(tmigr_rep_str(q, "key"), key)) {
-			tmigr_html_text(c->out, tmigr_rep_str(q, "section"));
-			fputs(": ", c->out);
-			break;
-		}
+	if (q) {
+		tmigr_html_text(c->out, tmigr_rep_str(q, "section"));
+		fputs(": ", c->out);
+	}
 	tmigr_html_text(c->out, tmigr_rep_str(value, "name"));
 }
 

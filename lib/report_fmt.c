@@ -148,6 +148,23 @@ const char *tmigr_rep_str(const json_t *obj, const char *key)
 	return s ? s : "";
 }
 
+const json_t *tmigr_rep_find(const json_t *array, const char *key, const char *value, int *ret_i)
+{
+	const json_t *e;
+	size_t i;
+
+	if (ret_i)
+		*ret_i = -1;
+	json_array_foreach (array, i, e) {
+		if (strcmp(tmigr_rep_str(e, key), value))
+			continue;
+		if (ret_i)
+			*ret_i = (int)i;
+		return e;
+	}
+	return NULL;
+}
+
 const json_t *tmigr_rep_cpu(const json_t *report, __u64 cpu)
 {
 	const json_t *cpus = json_object_get(report, "cpus");

@@ -49,6 +49,9 @@ int tmigr_json_lines(const json_t *obj, FILE *out, size_t digits);
 /* ---- report access ---- */
 __u64 tmigr_rep_u64(const json_t *obj, const char *key);
 const char *tmigr_rep_str(const json_t *obj, const char *key);
+/* First of the objects in @array whose string @key is @value, or NULL; *@ret_i, where
+ * asked for: its index, -1 none. */
+const json_t *tmigr_rep_find(const json_t *array, const char *key, const char *value, int *ret_i);
 /* Entry of cpus[] (ascending) with this number, or NULL.  O(log n). */
 const json_t *tmigr_rep_cpu(const json_t *report, __u64 cpu);
 /* Its class name; "?" when the report does not have the CPU. */

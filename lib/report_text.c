@@ -28,13 +28,10 @@ size_t tmigr_names_index(struct tmigr_names *l, const char *name)
 
 int tmigr_rep_class_index(const json_t *report, const char *name)
 {
-	const json_t *c;
-	size_t i;
+	int i;
 
-	json_array_foreach (json_object_get(report, "classes"), i, c)
-		if (!strcmp(tmigr_rep_str(c, "name"), name))
-			return (int)i;
-	return -1;
+	tmigr_rep_find(json_object_get(report, "classes"), "name", name, &i);
+	return i;
 }
 
 /* ---- head ---- */

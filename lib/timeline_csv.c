@@ -37,13 +37,10 @@ static char *last_field(char *line)
 
 static int root_of(const json_t *report, const char *name)
 {
-	const json_t *root;
-	size_t i;
+	int i;
 
-	json_array_foreach (json_object_get(report, "roots"), i, root)
-		if (!strcmp(tmigr_rep_str(root, "group"), name))
-			return (int)i;
-	return -1;
+	tmigr_rep_find(json_object_get(report, "roots"), "group", name, &i);
+	return i;
 }
 
 /*

@@ -41,13 +41,11 @@ static struct top_cpu *find_cpu(struct top_facts *f, __u64 cpu)
  * their own copies of the names are cleaned. */
 static int group_index(const json_t *groups, const char *name)
 {
-	const json_t *g;
-	size_t i;
+	int i = -1;
 
-	json_array_foreach (groups, i, g)
-		if (*name && !strcmp(tmigr_rep_str(g, "name"), name))
-			return (int)i;
-	return -1;
+	if (*name)
+		tmigr_rep_find(groups, "name", name, &i);
+	return i;
 }
 
 /* Names a level's parent; those that would make a ring are none. */

@@ -121,14 +121,10 @@ static const struct top_cpu *cpu_of(const struct top_facts *f, __u64 cpu)
 static void write_now(FILE *out, const struct tmigr_top *top, const struct top_facts *f,
 		      const char *group)
 {
-	const json_t *root, *found = NULL;
+	const json_t *found = tmigr_rep_find(get(top->tree, "roots"), "group", group, NULL);
 	const struct top_cpu *cpu;
 	const char *regime;
-	size_t i;
 
-	json_array_foreach (get(top->tree, "roots"), i, root)
-		if (!strcmp(tmigr_rep_str(root, "group"), group))
-			found = root;
 	if (!found)
 		return;
 	regime = tmigr_rep_str(found, "regime");

@@ -160,6 +160,7 @@ static int open_and_import(const struct import_opts *o)
 	return ret;
 }
 
+/* -1 to go on, else the exit code. */
 static int parse(int argc, char **argv, struct import_opts *o)
 {
 	int c;
@@ -167,7 +168,7 @@ static int parse(int argc, char **argv, struct import_opts *o)
 	while ((c = getopt_long(argc, argv, ":o:qh", options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
-			return tool_help("import", help) ? TMIGR_EXIT_ERROR : -1;
+			return tool_help("import", help);
 		case 'o':
 			o->dir = optarg;
 			break;
@@ -202,7 +203,7 @@ static int parse(int argc, char **argv, struct import_opts *o)
 		return tool_usage("import",
 				  "where to? Give -o DIR ('tmigr report FILE' only prints)");
 	o->file = argv[optind];
-	return 0;
+	return -1;
 }
 
 int verb_import(int argc, char **argv)
@@ -210,8 +211,8 @@ int verb_import(int argc, char **argv)
 	struct import_opts o = {.dir = NULL};
 	int ret = parse(argc, argv, &o);
 
-	if (ret == 0)
+	if (ret < 0)
 		ret = open_and_import(&o);
 	arg_list_free(&o.classes);
-	return ret < 0 ? TMIGR_EXIT_OK : ret;
+	return ret;
 }

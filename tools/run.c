@@ -19,14 +19,11 @@ static int single(struct session *s, struct signals *signals)
 		.run = o->label ? 1 : 0,
 	};
 	struct outcome end;
-	int test;
 
 	progress_init(&once.progress, o);
 	run_once(&once, &end);
-	if (end.report && !end.code) {
-		test = fail_if_test("run", "", &o->fail_if, end.report);
-		end.code = test;
-	}
+	if (end.report && !end.code)
+		end.code = fail_if_test("run", "", &o->fail_if, end.report);
 	json_decref(end.report);
 	return end.code;
 }

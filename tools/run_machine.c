@@ -6,11 +6,6 @@
 
 #include "tmigr.h"
 
-static const char *root_of(const struct run_opts *o)
-{
-	return o->sys_root;
-}
-
 /* As the machine is now that it is changed.  What sysfs says of a CPU while it is
  * online, its capacity above all, is known from before. */
 static void apply(struct machine *m, const struct run_opts *o)
@@ -28,7 +23,7 @@ static void apply(struct machine *m, const struct run_opts *o)
 int machine_change(struct machine *m, const struct run_opts *o)
 {
 	struct tmigr_change_opts change = {
-		.root = root_of(o),
+		.root = o->sys_root,
 		.offline = o->offline,
 		.n_offline = o->n_offline,
 		.timer_migration = o->timer_migration,
@@ -39,7 +34,7 @@ int machine_change(struct machine *m, const struct run_opts *o)
 
 	if (!o->n_offline && o->timer_migration < 0)
 		return 0;
-	ret = tmigr_topology_read(root_of(o), o->classes.items, o->classes.n, &m->topo, &err);
+	ret = tmigr_topology_read(o->sys_root, o->classes.items, o->classes.n, &m->topo, &err);
 	if (ret == -EINVAL && o->classes.n)
 		return tool_usage("run", "%s", err.text);
 	if (ret < 0)
