@@ -149,7 +149,7 @@ static void start_closing(struct client *c)
 	if (c->closing || c->dead)
 		return;
 	c->closing = true;
-	c->close_ns = now_ns() + LINGER_NS;
+	c->close_ns = tmigr_now_ns() + LINGER_NS;
 	c->n_in = 0;
 }
 
@@ -397,7 +397,7 @@ bool clients_run_ready(struct tmigrd *d)
 	struct client *last = cs->ready ? (struct client *)((char *)cs->ready_tail -
 							    offsetof(struct client, next_ready))
 					: NULL;
-	__u64 until = now_ns() + ROUND_NS;
+	__u64 until = tmigr_now_ns() + ROUND_NS;
 	struct client *c;
 
 	while ((c = cs->ready)) {
@@ -407,7 +407,7 @@ bool clients_run_ready(struct tmigrd *d)
 		c->is_ready = false;
 		if (!c->dead)
 			step(c);
-		if (c == last || now_ns() >= until)
+		if (c == last || tmigr_now_ns() >= until)
 			break;
 	}
 	return cs->ready;
@@ -507,14 +507,14 @@ static void tell_end(struct client *c)
 void clients_stop(struct tmigrd *d)
 {
 	struct client *c, *next;
-	__u64 until = now_ns() + STOP_NS;
+	__u64 until = tmigr_now_ns() + STOP_NS;
 
 	for (c = d->clients.first; c; c = next) {
 		next = c->next;
 		tell_end(c);
 	}
 	/* The time for the largest of these to be read, by who reads. */
-	while (d->clients.first && now_ns() < until)
+	while (d->clients.first && tmigr_now_ns() < until)
 		loop_round(&d->loop, until);
 	for (c = d->clients.first; c; c = next) {
 		next = c->next;

@@ -216,7 +216,7 @@ static void try_key(struct flight *f)
 
 void flight_before_drain(struct flight *f)
 {
-	__u64 now = now_ns();
+	__u64 now = tmigr_now_ns();
 
 	if (!f)
 		return;
@@ -279,8 +279,8 @@ void flight_after_drain(struct flight *f, __u64 watermark_ns)
 	f->tail = &e->next;
 	f->bytes += entry_bytes(e);
 	f->since_key += entry_bytes(e);
-	evict(f, now_ns());
-	if (key_is_due(f, now_ns() + f->d->opts->drain_ns))
+	evict(f, tmigr_now_ns());
+	if (key_is_due(f, tmigr_now_ns() + f->d->opts->drain_ns))
 		f->announced = announce(f);
 }
 
@@ -348,7 +348,7 @@ static int add_end(struct flight *f, const struct entry *start, __u64 end_ns, st
 int flight_dump(struct flight *f, __u64 last_ns, struct msgq *q, __u64 *ret_start_ns,
 		__u64 *ret_end_ns)
 {
-	__u64 now = now_ns(), end_ns;
+	__u64 now = tmigr_now_ns(), end_ns;
 	const struct entry *start = find_start(f, last_ns < now ? now - last_ns : 0), *e;
 	int ret;
 

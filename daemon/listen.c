@@ -54,7 +54,7 @@ static void take(struct tmigrd *d, int fd)
  * when a client goes, and at each drain. */
 static void pause_listening(struct tmigrd *d)
 {
-	__u64 now = now_ns();
+	__u64 now = tmigr_now_ns();
 
 	/* Each drain tries again: not told every time. */
 	if (!d->listener.told_ns || now - d->listener.told_ns >= TELL_NS) {

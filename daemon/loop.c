@@ -4,18 +4,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #define EVENTS 64
-
-__u64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (__u64)t.tv_sec * NS_PER_SEC + (__u64)t.tv_nsec;
-}
 
 int loop_init(struct loop *l)
 {
@@ -58,7 +49,7 @@ void loop_del(struct loop *l, struct source *s)
 
 static int timeout_ms(__u64 until_ns)
 {
-	__u64 now = now_ns(), ms;
+	__u64 now = tmigr_now_ns(), ms;
 
 	if (until_ns <= now)
 		return 0;

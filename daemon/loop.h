@@ -12,6 +12,8 @@
 
 #include <linux/types.h>
 
+#include "tmigr/clock.h"
+
 #define NS_PER_SEC 1000000000ULL
 
 struct source {
@@ -38,7 +40,5 @@ void loop_del(struct loop *l, struct source *s);
 /* Waits up to @until_ns (0: not at all), and runs what is there: each source
  * once. */
 void loop_round(struct loop *l, __u64 until_ns);
-
-__u64 now_ns(void); /* CLOCK_MONOTONIC */
 
 #endif

@@ -96,7 +96,7 @@ static struct dump *new_dump(struct client *c)
 	dump->d = c->d;
 	dump->client = c;
 	msgq_init(&dump->q);
-	dump->moved_ns = now_ns();
+	dump->moved_ns = tmigr_now_ns();
 	dump->next = dump->d->dumps;
 	dump->d->dumps = dump;
 	dump->d->n_dumps++;

@@ -61,17 +61,17 @@ static json_t *status_json(struct tmigrd *d)
 	const struct clients *cs = &d->clients;
 
 	uname(&u);
-	return json_pack("{ss ss ss sb sI sI sI sI si sI sI sI si si sI so so}", "version",
-			 TMIGR_VERSION, "kernel", u.release, "source",
-			 tmigr_engine_source(d->engine, NULL), "timer_migration_hierarchy",
-			 tmigr_engine_has_tmigr(d->engine), "start_ns", (json_int_t)d->start_ns,
-			 "now_ns", (json_int_t)now_ns(), "drain_ns", (json_int_t)d->opts->drain_ns,
-			 "lost_records", (json_int_t)tmigr_engine_lost(d->engine), "clients",
-			 (int)cs->n, "clients_served", (json_int_t)cs->served, "clients_cut_off",
-			 (json_int_t)cs->cut_off, "requests", (json_int_t)cs->requests, "windows",
-			 (int)d->n_windows, "subscribers", (int)feeds_subscribers(d),
-			 "resident_bytes", resident_bytes(), "flight", flight_json(d), "observer",
-			 observer_json(d));
+	return json_pack(
+		"{ss ss ss sb sI sI sI sI si sI sI sI si si sI so so}", "version", TMIGR_VERSION,
+		"kernel", u.release, "source", tmigr_engine_source(d->engine, NULL),
+		"timer_migration_hierarchy", tmigr_engine_has_tmigr(d->engine), "start_ns",
+		(json_int_t)d->start_ns, "now_ns", (json_int_t)tmigr_now_ns(), "drain_ns",
+		(json_int_t)d->opts->drain_ns, "lost_records",
+		(json_int_t)tmigr_engine_lost(d->engine), "clients", (int)cs->n, "clients_served",
+		(json_int_t)cs->served, "clients_cut_off", (json_int_t)cs->cut_off, "requests",
+		(json_int_t)cs->requests, "windows", (int)d->n_windows, "subscribers",
+		(int)feeds_subscribers(d), "resident_bytes", resident_bytes(), "flight",
+		flight_json(d), "observer", observer_json(d));
 }
 
 void method_status(struct client *c, json_t *params)
@@ -168,7 +168,7 @@ void method_metrics(struct client *c, json_t *params)
 
 void method_mark(struct client *c, json_t *params)
 {
-	__u64 t_ns = now_ns();
+	__u64 t_ns = tmigr_now_ns();
 
 	if (marks_add(&c->d->marks, t_ns, param_string(params, "text")) < 0)
 		client_errorf(c, "EngineFailed", "out of memory");

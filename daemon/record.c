@@ -242,7 +242,7 @@ static void on_time(struct source *s, uint32_t events)
 	(void)events;
 	if (read(s->fd, &n, sizeof(n)) != sizeof(n))
 		return;
-	while ((w = next_end(d)) && w->rec->end_ns <= now_ns() + lead_ns(d))
+	while ((w = next_end(d)) && w->rec->end_ns <= tmigr_now_ns() + lead_ns(d))
 		end_recording(d, w, w->rec->end_ns, true, NULL);
 	arm(d);
 }

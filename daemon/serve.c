@@ -83,7 +83,7 @@ int serve_start(struct tmigrd *d)
 	ret = loop_add(&d->loop, &d->listener.src, EPOLLIN);
 	if (ret < 0)
 		log_line(LOG_ERR, "cannot wait for clients: %s", strerror(-ret));
-	d->next_drain_ns = now_ns() + d->opts->drain_ns;
+	d->next_drain_ns = tmigr_now_ns() + d->opts->drain_ns;
 	return ret;
 }
 
@@ -133,7 +133,7 @@ void serve_run(struct tmigrd *d)
 
 		loop_round(&d->loop, left ? 0 : d->next_drain_ns);
 		left = clients_run_ready(d);
-		now = now_ns();
+		now = tmigr_now_ns();
 		if (now >= d->next_drain_ns)
 			tick(d, now);
 		clients_bound(d);

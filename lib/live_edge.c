@@ -17,14 +17,6 @@
 #define EDGE_AHEAD_NS (2 * TMIGR_NS_PER_MS)
 #define READ_ROUNDS   100
 
-__u64 tmigr_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (__u64)ts.tv_sec * TMIGR_NS_PER_S + (__u64)ts.tv_nsec;
-}
-
 /* The housekeeping thread has a large timer slack, which is not meant here. */
 void tmigr_sleep_until(__u64 t_ns)
 {

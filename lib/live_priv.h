@@ -13,6 +13,7 @@
 #ifndef TMIGR_LIVE_PRIV_H
 #define TMIGR_LIVE_PRIV_H
 
+#include "tmigr/clock.h"
 #include "tmigr/err.h"
 #include "tmigr/features.h"
 #include "tmigr/live.h"
@@ -162,7 +163,6 @@ void tmigr_live_bpf_cost(struct tmigr_live *live, struct tmigr_cost *cost);
 __s64 tmigr_percpu_distance(const char *from, const char *to);
 
 /* ---- live_edge.c ---- */
-__u64 tmigr_now_ns(void);
 void tmigr_sleep_until(__u64 t_ns);
 /* Copies the value of every possible CPU into @values. */
 int tmigr_live_read_values(struct tmigr_live *live, struct tmigr_cpu_value *values);

@@ -14,20 +14,13 @@
 #include <unistd.h>
 
 #include "tmigr.h"
+#include "tmigr/clock.h"
 
 #define NS_PER_SEC 1000000000ULL
 #define DRAIN_NS   NS_PER_SEC
 /* Time that a command has between SIGTERM and SIGKILL, and before the user is
  * told what is waited for. */
 #define GRACE_NS (2 * NS_PER_SEC)
-
-static __u64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (__u64)t.tv_sec * NS_PER_SEC + (__u64)t.tv_nsec;
-}
 
 /*
  * An interrupt that the terminal sent went to the whole foreground group, the
@@ -75,7 +68,7 @@ static void pump(struct loop *l)
 
 static int timeout_ms(__u64 until_ns)
 {
-	__u64 now = now_ns();
+	__u64 now = tmigr_now_ns();
 
 	return until_ns <= now ? 0 : (int)((until_ns - now) / 1000000 + 1);
 }
@@ -110,7 +103,7 @@ static bool window_over(struct loop *l)
 /* When to drain next: not so shortly before the end that it could be in the way. */
 static __u64 next_drain(__u64 end_ns)
 {
-	__u64 next = now_ns() + DRAIN_NS;
+	__u64 next = tmigr_now_ns() + DRAIN_NS;
 
 	return end_ns && next + DRAIN_NS / 10 > end_ns ? next + DRAIN_NS : next;
 }
@@ -133,15 +126,15 @@ static void tick(struct loop *l)
 
 void loop_wait(struct loop *l, __u64 ns, const char *phase)
 {
-	__u64 start = now_ns(), next = start;
+	__u64 start = tmigr_now_ns(), next = start;
 
 	l->progress.phase = phase;
 	l->progress.phase_ns = start;
 	l->progress.phase_end_ns = start + ns;
-	while (!window_over(l) && now_ns() < start + ns) {
-		if (now_ns() >= next) {
+	while (!window_over(l) && tmigr_now_ns() < start + ns) {
+		if (tmigr_now_ns() >= next) {
 			tick(l);
-			next = now_ns() + DRAIN_NS;
+			next = tmigr_now_ns() + DRAIN_NS;
 		}
 		wait_for(l, -1, -1, next < start + ns ? next : start + ns);
 	}
@@ -173,8 +166,8 @@ __u64 loop_window(struct loop *l)
 	__u64 next = next_drain(wake_ns);
 	bool over;
 
-	while (!(over = window_over(l)) && !(wake_ns && now_ns() >= wake_ns)) {
-		if (!wait_for(l, timer, session_fd(l->session), next) && now_ns() < next)
+	while (!(over = window_over(l)) && !(wake_ns && tmigr_now_ns() >= wake_ns)) {
+		if (!wait_for(l, timer, session_fd(l->session), next) && tmigr_now_ns() < next)
 			continue;
 		tick(l);
 		next = next_drain(wake_ns);
@@ -192,7 +185,7 @@ static bool output_done(const struct child *c)
 
 void loop_end(struct loop *l, int sig)
 {
-	__u64 kill_ns = 0, tell_ns = l->interrupts ? now_ns() + GRACE_NS : 0;
+	__u64 kill_ns = 0, tell_ns = l->interrupts ? tmigr_now_ns() + GRACE_NS : 0;
 	struct child *c = l->child;
 	bool last = false;
 
@@ -200,7 +193,7 @@ void loop_end(struct loop *l, int sig)
 		return;
 	if (sig && c->running) {
 		child_kill(c, sig);
-		kill_ns = now_ns() + GRACE_NS;
+		kill_ns = tmigr_now_ns() + GRACE_NS;
 	}
 	while (!loop_stopped(l)) {
 		if (child_reap(c) && !last) {
@@ -209,14 +202,15 @@ void loop_end(struct loop *l, int sig)
 		}
 		if (last && output_done(c))
 			return;
-		if (kill_ns && now_ns() >= kill_ns)
+		if (kill_ns && tmigr_now_ns() >= kill_ns)
 			child_kill(c, SIGKILL);
-		if (tell_ns && c->running && now_ns() >= tell_ns) {
+		if (tell_ns && c->running && tmigr_now_ns() >= tell_ns) {
 			tool_error("run", "the window has ended; waiting for the command to end "
 					  "(interrupt again to kill it)");
 			tell_ns = 0;
 		}
-		wait_for(l, -1, -1, now_ns() + (kill_ns || tell_ns ? NS_PER_SEC / 4 : NS_PER_SEC));
+		wait_for(l, -1, -1,
+			 tmigr_now_ns() + (kill_ns || tell_ns ? NS_PER_SEC / 4 : NS_PER_SEC));
 	}
 	child_kill(c, SIGKILL);
 }

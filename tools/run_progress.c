@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The line that shows on a terminal while the window is open. */
 #include "run.h"
+#include "tmigr/clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,14 +71,6 @@ static void describe(const struct session *s, char *text, size_t size)
 	tmigr_hierarchy_free(h);
 }
 
-static __u64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (__u64)t.tv_sec * 1000000000ULL + (__u64)t.tv_nsec;
-}
-
 static unsigned long long whole_s(__u64 ns)
 {
 	return ns / 1000000000ULL;
@@ -129,7 +122,7 @@ void progress_draw(struct progress *p, const struct session *s)
 		describe(s, who, sizeof(who));
 	/* Longer than the terminal is wide would wrap, and stay. */
 	fputs("\r\033[K\033[?7l", stderr);
-	put_time(stderr, p, s, now_ns());
+	put_time(stderr, p, s, tmigr_now_ns());
 	if (!p->phase)
 		fprintf(stderr, "  %s  lost %llu", who, (unsigned long long)session_lost(s));
 	fputs("\033[?7h\r", stderr);

@@ -7,22 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "print.h"
 #include "tmigr.h"
+#include "tmigr/clock.h"
 #include "tmigr/report.h"
 
 #define RECORDING "events.tmr"
-
-static __u64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (__u64)t.tv_sec * 1000000000ULL + (__u64)t.tv_nsec;
-}
 
 static int no_memory(void)
 {
@@ -284,7 +276,7 @@ int session_start(struct session *s)
 		return ret;
 	/* Before the window's edge, and behind it at the end: to read may take a
 	 * while, and work of other CPUs. */
-	tmigr_energy_begin(s->energy, now_ns());
+	tmigr_energy_begin(s->energy, tmigr_now_ns());
 	ret = s->daemon ? remote_start(s) : start_engine(s);
 	s->open = !ret;
 	return ret ? ret : open_recording(s);
@@ -295,7 +287,7 @@ int session_drain(struct session *s)
 	struct tmigr_err err = {""};
 
 	if (s->open)
-		tmigr_energy_sample(s->energy, now_ns());
+		tmigr_energy_sample(s->energy, tmigr_now_ns());
 	if (s->daemon)
 		return s->open ? remote_drain(s) : 0;
 	if (tmigr_engine_drain(s->engine, NULL, &err) < 0)
@@ -329,7 +321,7 @@ int session_stop(struct session *s, __u64 at_ns)
 	int ret = stop_window(s, at_ns);
 
 	s->open = false;
-	tmigr_energy_end(s->energy, now_ns());
+	tmigr_energy_end(s->energy, tmigr_now_ns());
 	return ret;
 }
 

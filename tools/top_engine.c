@@ -19,6 +19,7 @@
 #include "tmigr/info.h"
 #include "tmigr/report.h"
 #include "tmigr/tree.h"
+#include "tmigr/clock.h"
 
 #define NS_PER_SEC 1000000000ULL
 #define DRAIN_NS   NS_PER_SEC
@@ -49,18 +50,10 @@ static void engine_close(void *self)
 	free(e);
 }
 
-static __u64 now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (__u64)t.tv_sec * NS_PER_SEC + (__u64)t.tv_nsec;
-}
-
 /* To the window's end, or to the next drain if that comes well before it. */
 static int arm(const struct engine *e, struct tmigr_err *err)
 {
-	__u64 at = now_ns() + DRAIN_NS;
+	__u64 at = tmigr_now_ns() + DRAIN_NS;
 	struct itimerspec when = {0};
 
 	if (at + DRAIN_NS / 2 > e->next_ns)
@@ -185,8 +178,8 @@ static int sample(struct engine *e, struct top_sample *ret, struct tmigr_err *er
 	/* From window to window, so that lateness does not add up; behind a stop
 	 * (Ctrl-Z) from now on. */
 	e->next_ns += e->period_ns;
-	if (e->next_ns < now_ns())
-		e->next_ns = now_ns() + e->period_ns;
+	if (e->next_ns < tmigr_now_ns())
+		e->next_ns = tmigr_now_ns() + e->period_ns;
 	return 1;
 }
 
@@ -199,7 +192,7 @@ static int engine_next(void *self, struct top_sample *ret, struct tmigr_err *err
 
 	if (read(e->timer, &ticks, sizeof(ticks)) != sizeof(ticks))
 		return 0;
-	if (now_ns() < e->next_ns) {
+	if (tmigr_now_ns() < e->next_ns) {
 		r = tmigr_engine_drain(e->engine, NULL, err);
 	} else {
 		r = sample(e, &s, err);
