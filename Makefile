@@ -8,8 +8,9 @@
 # make check-board [BOARD=name|all] [KERNEL=series|image|all]
 #                 the static program on virtual boards (tests/board/README.md)
 # make bench      measure this tool beside its peers
-# make install    programs and units [DESTDIR= PREFIX=/usr/local BINDIR= SBINDIR=
-#                 UNITDIR= SYSUSERSDIR=]; make uninstall takes them away again
+# make install    programs, units and man pages [DESTDIR= PREFIX=/usr/local BINDIR=
+#                 SBINDIR= UNITDIR= SYSUSERSDIR= MANDIR=]; make uninstall takes them
+#                 away again
 #
 # V=1 shows commands; SANITIZE=1 builds into build-asan with ASan and UBSan;
 # WERROR=1 makes warnings errors; B=DIR builds there (a tree that is read-only).
@@ -282,7 +283,11 @@ BINDIR ?= $(PREFIX)/bin
 SBINDIR ?= $(PREFIX)/sbin
 UNITDIR ?= $(or $(shell $(PKG_CONFIG) --variable=systemdsystemunitdir systemd 2>/dev/null),$(PREFIX)/lib/systemd/system)
 SYSUSERSDIR ?= $(or $(shell $(PKG_CONFIG) --variable=sysusersdir systemd 2>/dev/null),$(PREFIX)/lib/sysusers.d)
+MANDIR ?= $(PREFIX)/share/man
 INSTALL ?= install
+MAN := $(wildcard man/*.[1578])
+# Where a page goes: man1, man5, ...
+man_section = man$(subst .,,$(suffix $(1)))
 UNITS := tmigrd.service tmigrd.socket tmigrd-metrics.service tmigrd-metrics.timer
 
 .PHONY: install uninstall
@@ -295,10 +300,12 @@ install: all
 			> $(B)/$$u && $(INSTALL) -m 644 $(B)/$$u '$(DESTDIR)$(UNITDIR)/'$$u || exit 1; \
 	done
 	$(Q)$(INSTALL) -m 644 systemd/tmigrd.sysusers '$(DESTDIR)$(SYSUSERSDIR)/tmigrd.conf'
+	$(Q)$(foreach m,$(MAN),$(INSTALL) -D -m 644 $(m) '$(DESTDIR)$(MANDIR)/$(call man_section,$(m))/$(notdir $(m))' &&) :
 
 uninstall:
 	$(Q)rm -f '$(DESTDIR)$(BINDIR)/tmigr' '$(DESTDIR)$(SBINDIR)/tmigrd' \
-		$(UNITS:%='$(DESTDIR)$(UNITDIR)/%') '$(DESTDIR)$(SYSUSERSDIR)/tmigrd.conf'
+		$(UNITS:%='$(DESTDIR)$(UNITDIR)/%') '$(DESTDIR)$(SYSUSERSDIR)/tmigrd.conf' \
+		$(foreach m,$(MAN),'$(DESTDIR)$(MANDIR)/$(call man_section,$(m))/$(notdir $(m))')
 
 .PHONY: clean
 clean:

@@ -26,14 +26,15 @@ paths="DESTDIR=$dest PREFIX=/opt/tm UNITDIR=/units SYSUSERSDIR=/users"
 # shellcheck disable=SC2086
 (umask 077 && mk install $paths) >"$TMP/out" 2>"$TMP/err"
 is "make install DESTDIR=" "$? $(cat "$TMP/err")" "0 "
-files='755 opt/tm/bin/tmigr
+files="755 opt/tm/bin/tmigr
 755 opt/tm/sbin/tmigrd
+$(for m in man/*.[1578]; do echo "644 opt/tm/share/man/man${m##*.}/${m##*/}"; done)
 644 units/tmigrd-metrics.service
 644 units/tmigrd-metrics.timer
 644 units/tmigrd.service
 644 units/tmigrd.socket
-644 users/tmigrd.conf'
-same_listing "files and modes, whatever the umask" "$dest" "$files"
+644 users/tmigrd.conf"
+same_listing "files and modes, whatever the umask" "$dest" "$(sort -k2 <<<"$files")"
 is "ExecStart is where PREFIX puts it" "$(grep -h ^ExecStart= "$dest"/units/*)" \
 	"ExecStart=/opt/tm/bin/tmigr metrics --output /var/lib/prometheus/node-exporter/tmigr.prom
 ExecStart=/opt/tm/sbin/tmigrd --foreground"
