@@ -7,6 +7,7 @@
 #                 ARCH=arm64: build/static-arm64/tmigr, cross-built
 # make check-board [BOARD=name|all] [KERNEL=series|image|all]
 #                 the static program on virtual boards (tests/board/README.md)
+# make lint       clang-format, clang-tidy and cppcheck over the sources
 # make bench      measure this tool beside its peers
 # make install    programs, units and man pages [DESTDIR= PREFIX=/usr/local BINDIR=
 #                 SBINDIR= UNITDIR= SYSUSERSDIR= MANDIR=]; make uninstall takes them
@@ -248,7 +249,7 @@ check-board:
 	$(Q)scripts/install-deps --board || echo "check-board: goes on with what is here" >&2
 	$(Q)prove -v -e '' tests/board/check.py :: --board $(or $(BOARD),rk3576) --kernel $(or $(KERNEL),6.12 7.3)
 
-.PHONY: deps demo check check-only bench
+.PHONY: deps demo check check-only lint bench
 deps:
 	$(Q)scripts/install-deps
 
@@ -271,6 +272,10 @@ check:
 # One build's suite, nothing installed: make check-only [SANITIZE=1] [T='tests/cli/*.t']
 check-only: build-all
 	$(Q)tests/run-all $(B)
+
+# The code's form, and what clang-tidy and cppcheck see in it.
+lint: all
+	$(Q)scripts/lint $(B) $(filter-out -MMD -MP -W% -O% -g,$(ALL_CFLAGS))
 
 bench: deps
 	$(Q)$(MAKE) build-all

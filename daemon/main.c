@@ -17,7 +17,6 @@
 #include "version.h"
 #include "tmigr/varlink.h"
 #include "tmigrd.h"
-#include "version.h"
 
 #define EXIT_USAGE     2
 #define MMAP_THRESHOLD (64 << 10)

@@ -5,7 +5,6 @@
 #include "version.h"
 #include "methods.h"
 #include "tmigrd.h"
-#include "version.h"
 
 void method_get_info(struct client *c, json_t *params)
 {

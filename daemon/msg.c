@@ -85,6 +85,7 @@ struct msg *msg_json(json_t *json)
 	g.msg->data[g.msg->size++] = '\0';
 	g.msg->refs = 1;
 	m = realloc(g.msg, sizeof(*m) + g.msg->size);
+	/* cppcheck-suppress memleak; it is the caller's */
 	return m ? m : g.msg;
 }
 

@@ -119,7 +119,7 @@ static int compute(struct comparison *c)
 	static const struct tmigr_welch none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 	size_t n_labels = c->set->n_labels;
 
-	c->shown = malloc((c->t.n + 1) * sizeof(*c->shown));
+	c->shown = calloc(c->t.n + 1, sizeof(*c->shown));
 	c->cells = calloc(c->t.n * n_labels + 1, sizeof(*c->cells));
 	if (!c->shown || !c->cells)
 		return -ENOMEM;

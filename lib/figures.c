@@ -258,7 +258,7 @@ static int give_run(const struct walk *w)
 static int give_printed(const struct walk *w)
 {
 	const json_t *m;
-	int ret = 0;
+	int ret;
 	size_t i;
 
 	json_array_foreach (json_object_get(w->report, "metrics"), i, m) {

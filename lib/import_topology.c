@@ -156,7 +156,7 @@ int tmigr_topology_of(const unsigned int *cpus, size_t n_cpus, const char *snaps
 		      const char *const *classes, size_t n_classes, struct tmigr_topology **ret,
 		      struct tmigr_err *err)
 {
-	struct tmigr_topology *topo;
+	struct tmigr_topology *topo = NULL;
 	int r;
 
 	if (!snapshot)

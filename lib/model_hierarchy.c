@@ -287,7 +287,7 @@ static int view_cpu_active(const struct tmigr_model *m, const struct tmigr_mcpu 
 
 	if (!g || !g->known || !c->mask)
 		return -1;
-	return tmigr_word_active(g->word) & c->mask ? 1 : 0;
+	return (tmigr_word_active(g->word) & c->mask) ? 1 : 0;
 }
 
 static void view_cpus(const struct tmigr_model *m, struct tmigr_hierarchy *h, const int *view_of)

@@ -105,10 +105,9 @@ static int distance(__u16 seq, __u16 from)
 static void accept(struct tmigr_model *m, int group, const struct tmigr_rec *rec, bool seen)
 {
 	struct tmigr_group *g = &m->groups[group];
-	int lost = 0;
 
 	if (g->known) {
-		lost = distance(tmigr_word_seq(rec->b), tmigr_word_seq(g->word)) - seen;
+		int lost = distance(tmigr_word_seq(rec->b), tmigr_word_seq(g->word)) - seen;
 		if (lost > 0) {
 			__u64 from = m->clean_ns;
 

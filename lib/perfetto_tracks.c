@@ -247,6 +247,7 @@ static void put_run(const struct perfetto *p)
 	add_text(args, &n, PF_ARG_START_TIME, tmigr_rep_str(r, "start_time"));
 	add_text(args, &n, PF_ARG_PARTIAL, tmigr_rep_str(r, "partial"));
 	args[n++] = (struct pf_arg){PF_ARG_WINDOW_NS, NULL, p->end_ns - p->start_ns};
+	/* cppcheck-suppress unreadVariable; by e.args */
 	args[n++] = (struct pf_arg){PF_ARG_LOST_RECORDS, NULL,
 				    tmigr_rep_u64(json_object_get(r, "lost"), "records")};
 	e.n_args = n;

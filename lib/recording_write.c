@@ -151,6 +151,7 @@ static int write_file_head(struct tmigr_recording_writer *w, struct tmigr_err *e
 	__u32 version = htole32(TMIGR_RECORDING_VERSION);
 	int ret;
 
+	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): a magic number, no string */
 	memcpy(head, TMIGR_FILE_MAGIC, 8);
 	memcpy(head + 8, &version, sizeof(version));
 	ret = write_all(w, head, sizeof(head));

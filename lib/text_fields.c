@@ -223,7 +223,7 @@ static const char *value(struct tmigr_traced *ev, unsigned int f, const char *p,
 									       "neither above "
 									       "nor below";
 	}
-	if (f & F_HEX ? !parse_hex(p, end, &v) : !parse_decimal(p, end, &v))
+	if ((f & F_HEX) ? !parse_hex(p, end, &v) : !parse_decimal(p, end, &v))
 		return "a field that is no number";
 	return set(ev, f, v);
 }

@@ -199,7 +199,7 @@ static int timeline_read(const char *path, struct pass *p, const struct tmigr_ti
 	struct tmigr_timeline *t = p->t;
 	__u64 start = tmigr_rep_u64(p->report, "start_ns");
 	__u64 window = tmigr_rep_u64(p->report, "window_ns");
-	int ret = is_csv(path) ? 0 : tmigr_lanes_build(t, p->report, cells / min ? cells / min : 1);
+	int ret = is_csv(path) ? 0 : tmigr_lanes_build(t, p->report, cells > min ? cells / min : 1);
 
 	if (ret == 0 && t->n_lanes && columns > cells / t->n_lanes)
 		columns = cells / t->n_lanes;

@@ -10,7 +10,7 @@
 
 /* A report of 4096 CPUs is about 20 MiB. */
 #define REPLY_MAX (256u << 20)
-#define READ_STEP (64u << 10)
+#define READ_STEP ((size_t)64 << 10)
 
 struct tmigr_varlink {
 	int fd;

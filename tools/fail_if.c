@@ -127,7 +127,7 @@ static int unknown(const char *verb, const char *where, const char *name, const 
 static int test(const char *verb, const char *where, const char *text, const json_t *report)
 {
 	struct expr e;
-	double value;
+	double value = 0;
 	int ret;
 
 	if (!parse(text, &e))

@@ -133,7 +133,6 @@ int report_html(const char *file, char *const *paths, size_t n)
 {
 	struct tmigr_err err = {""};
 	struct tmigr_runset *set = NULL;
-	struct tmigr_html_input in = {0};
 	struct timelines t = {0};
 	json_t *compare = NULL;
 	int ret, exit_code;
@@ -149,8 +148,9 @@ int report_html(const char *file, char *const *paths, size_t n)
 	if (any_report(set)) {
 		ret = read_timelines(set, &t);
 		compare = compare_labels(set);
-		in = (struct tmigr_html_input){set, t.list, t.notes, compare};
-		ret = ret < 0 ? tool_error("report", "out of memory") : write_page(file, &in);
+		ret = ret < 0 ? tool_error("report", "out of memory")
+			      : write_page(file, &(struct tmigr_html_input){set, t.list, t.notes,
+									    compare});
 		exit_code = ret ? ret : exit_code;
 	}
 	json_decref(compare);

@@ -312,7 +312,7 @@ struct outcome {
 	__u64 length_ns;  /* of the window */
 };
 
-void run_once(const struct once *once, struct outcome *ret);
+void run_once(const struct once *once, struct outcome *end);
 
 /* ---- run_series.c ---- */
 /* All runs of -n.  Returns the exit code. */
@@ -324,11 +324,11 @@ int run_series_check(const struct run_opts *opts);
 enum earlier { RUN_MISSING, RUN_AGAIN, RUN_KEPT };
 
 /*
- * What there is of the run whose directory is @path, for --continue.  @now: what
+ * What there is of run @number, whose directory is @path, for --continue.  @now: what
  * run.json would say.  A line is told about what is kept though it failed, or is
  * done again.  -1: it does not fit, the error is told.
  */
-int run_earlier(const char *path, unsigned long run, const json_t *now);
+int run_earlier(const char *path, unsigned long number, const json_t *now);
 
 /* Is anything at @path but an empty folder? */
 bool run_is_there(const char *path);

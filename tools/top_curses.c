@@ -64,6 +64,7 @@ static void prepare_rescue(void)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *text = tigetstr(names[i]);
 
+		/* NOLINTNEXTLINE(performance-no-int-to-ptr): terminfo's sign for "not a string" */
 		if (!text || text == (char *)-1 || rescue.n + strlen(text) >= sizeof(rescue.text))
 			continue;
 		memcpy(rescue.text + rescue.n, text, strlen(text));
@@ -97,10 +98,10 @@ static void make_colours(struct ui *ui)
 	if ((no_color && *no_color) || !has_colors() || start_color() == ERR)
 		return;
 	use_default_colors();
-	for (short i = 0; i < TMIGR_TOP_ATTRS; i++)
+	for (int i = 0; i < TMIGR_TOP_ATTRS; i++)
 		if (colours[i])
 			init_pair((short)(i + 1), colours[i], -1);
-	for (short i = TMIGR_TOP_STATE0 + 4; i <= TMIGR_TOP_STATE9; i++)
+	for (int i = TMIGR_TOP_STATE0 + 4; i <= TMIGR_TOP_STATE9; i++)
 		init_pair((short)(i + 1), i % 2 ? COLOR_BLUE : COLOR_GREEN, -1);
 	ui->colour = true;
 }
@@ -285,6 +286,7 @@ static void on_stop(void)
 	sigaddset(&stop, SIGTSTP);
 	signal(SIGTSTP, SIG_DFL);
 	raise(SIGTSTP);
+	/* cppcheck-suppress unreachableCode; it goes on when it is continued */
 	sigprocmask(SIG_UNBLOCK, &stop, NULL);
 	/* Here it is stopped. */
 	sigprocmask(SIG_BLOCK, &stop, NULL);

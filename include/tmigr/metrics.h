@@ -30,7 +30,7 @@ void tmigr_metrics_free(struct tmigr_metrics *m); /* NULL is fine */
  * (letters, digits and %/_^.-, or nothing) and the group comes before it.
  * -EINVAL: malformed, or the name is there already.
  */
-int tmigr_metrics_add(struct tmigr_metrics *m, const char *spec, struct tmigr_err *err);
+int tmigr_metrics_add(struct tmigr_metrics *m, const char *text, struct tmigr_err *err);
 
 /* Known benchmarks, NULL after the last one. */
 const char *const *tmigr_metrics_known(void);

@@ -38,7 +38,7 @@ char *tmigr_rundir_temp(struct tmigr_rundir *d, const char *name);
 void tmigr_rundir_give_up(struct tmigr_rundir *d, const char *name);
 
 /* Segment callback for tmigr_model_cfg (arg = the struct tmigr_rundir). */
-void tmigr_rundir_segment(void *d, const struct tmigr_segment *seg);
+void tmigr_rundir_segment(void *arg, const struct tmigr_segment *seg);
 
 /*
  * Writes the views of @report and the final run.json (@run with "state" set),
