@@ -6,19 +6,23 @@
  */
 #include "tracedat_priv.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tmigr/err.h"
+#include "tmigr/topology.h"
 
-#define SILENCE_MS 120000 /* a damaged file may make the reader spin */
+#define SILENCE_S 120 /* a damaged file may make the reader spin */
 
 static const char magic[] = "\x17\x08\x44tracing";
 
@@ -26,10 +30,13 @@ struct dat {
 	struct tmigr_traced_source src;
 	char *path;
 	char format[40];
-	pid_t child;
+	pid_t child; /* 0: none, or no more */
 	int in;
-	struct tmigr_traced evs[DAT_BATCH]; /* of the last message */
-	size_t n, next;
+	const struct dat_shared *shared;
+	bool mapped;	    /* `shared` is a mapping of ours */
+	unsigned int slot;  /* that the last message was of */
+	bool holds;	    /* it was not given back */
+	size_t n, next;	    /* events in it; of these, the next to be read */
 	__u64 watermark_ns; /* told with them */
 	__u64 events;
 	bool hello, done;
@@ -61,13 +68,10 @@ static ssize_t take(struct dat *d, void *buf, size_t size)
 	size_t got = 0;
 
 	while (got < size) {
-		struct pollfd p = {.fd = d->in, .events = POLLIN};
-		int ready = poll(&p, 1, SILENCE_MS);
-		ssize_t n;
+		ssize_t n = read(d->in, (char *)buf + got, size - got);
 
-		if (ready == 0)
+		if (n < 0 && errno == EAGAIN)
 			return -ETIMEDOUT;
-		n = ready < 0 ? -1 : read(d->in, (char *)buf + got, size - got);
 		if (n < 0 && errno != EINTR)
 			return -errno;
 		if (n == 0)
@@ -78,6 +82,18 @@ static ssize_t take(struct dat *d, void *buf, size_t size)
 	return (ssize_t)got;
 }
 
+/* Waits for its end, or kills it where nobody asks for its @ret_status. */
+static void end_child(struct dat *d, int *ret_status)
+{
+	if (!d->child)
+		return;
+	if (!ret_status)
+		kill(d->child, SIGKILL);
+	while (waitpid(d->child, ret_status, 0) < 0 && errno == EINTR)
+		;
+	d->child = 0;
+}
+
 /* It said nothing more and is not done: how it ended. */
 static int ended_early(struct dat *d, ssize_t ret, struct tmigr_err *err)
 {
@@ -86,11 +102,9 @@ static int ended_early(struct dat *d, ssize_t ret, struct tmigr_err *err)
 
 	if (ret == -ETIMEDOUT) {
 		snprintf(why, sizeof(why), "reading it makes no progress");
-		kill(d->child, SIGKILL);
+		end_child(d, NULL);
 	}
-	while (waitpid(d->child, &status, 0) < 0 && errno == EINTR)
-		;
-	d->child = 0;
+	end_child(d, &status);
 	d->done = true;
 	if (ret != -ETIMEDOUT && WIFSIGNALED(status))
 		snprintf(why, sizeof(why), "reading it ends in signal %d", WTERMSIG(status));
@@ -102,14 +116,25 @@ static int ended_early(struct dat *d, ssize_t ret, struct tmigr_err *err)
 	return 0;
 }
 
-static int on_hello(struct dat *d, const struct dat_hello *h)
+/* Of a reader that may be broken, or of the file: maybe without a NUL, or no line. */
+static void text(char *ret, size_t size, const char *from, size_t n)
 {
+	snprintf(ret, size, "%.*s", (int)n, from);
+	for (; *ret; ret++)
+		if (iscntrl((unsigned char)*ret))
+			*ret = '?';
+}
+
+static int on_hello(struct dat *d, const struct dat_hello *h, struct tmigr_err *err)
+{
+	if (h->n_cpus > TMIGR_CPU_MAX + 1)
+		return ended_early(d, -EPROTO, err);
 	d->src.n_cpus = h->n_cpus;
 	d->src.resolution_ns = 1;
-	memcpy(d->src.clock, h->clock, sizeof(d->src.clock));
-	memcpy(d->src.kernel, h->kernel, sizeof(d->src.kernel));
-	memcpy(d->src.machine, h->machine, sizeof(d->src.machine));
-	memcpy(d->src.host, h->host, sizeof(d->src.host));
+	text(d->src.clock, sizeof(d->src.clock), h->clock, sizeof(h->clock));
+	text(d->src.kernel, sizeof(d->src.kernel), h->kernel, sizeof(h->kernel));
+	text(d->src.machine, sizeof(d->src.machine), h->machine, sizeof(h->machine));
+	text(d->src.host, sizeof(d->src.host), h->host, sizeof(h->host));
 	d->hello = true;
 	return 0;
 }
@@ -117,9 +142,28 @@ static int on_hello(struct dat *d, const struct dat_hello *h)
 static int on_done(struct dat *d, const struct dat_done *done)
 {
 	d->src.skipped = done->skipped;
-	memcpy(d->src.partial, done->partial, sizeof(d->src.partial));
+	text(d->src.partial, sizeof(d->src.partial), done->partial, sizeof(done->partial));
 	d->done = true;
 	return 0;
+}
+
+static int on_events(struct dat *d, const struct dat_head *head)
+{
+	d->slot = (d->slot + 1) % DAT_SLOTS;
+	d->holds = true;
+	d->n = head->n;
+	d->next = 0;
+	d->events += d->n;
+	d->watermark_ns = head->watermark_ns;
+	return 0;
+}
+
+/* The reader may write there again. */
+static void give_back(struct dat *d)
+{
+	if (d->holds)
+		send(d->in, "", 1, MSG_NOSIGNAL); /* (if it is gone, the next message tells) */
+	d->holds = false;
 }
 
 /* One message.  0, or negative with *err told. */
@@ -129,36 +173,31 @@ static int receive(struct dat *d, struct tmigr_err *err)
 		struct dat_hello hello;
 		struct dat_done done;
 		char line[TMIGR_ERR_MAX];
-	} u;
+	} u = {.hello = {0}};
+	char line[TMIGR_ERR_MAX];
 	struct dat_head head;
-	void *to = &u;
 	ssize_t n;
 
+	give_back(d);
 	n = take(d, &head, sizeof(head));
 	if (n != sizeof(head))
 		return ended_early(d, n, err);
-	if (head.msg == DAT_EVENTS)
-		to = d->evs;
-	if (head.bytes > (head.msg == DAT_EVENTS ? sizeof(d->evs) : sizeof(u)))
-		return ended_early(d, -EPROTO, err);
-	n = take(d, to, head.bytes);
-	if (n != (ssize_t)head.bytes)
+	if (head.msg == DAT_EVENTS && head.n <= DAT_BATCH)
+		return on_events(d, &head);
+	n = head.msg != DAT_EVENTS && head.n <= sizeof(u) ? take(d, &u, head.n) : -EPROTO;
+	if (n != (ssize_t)head.n)
 		return ended_early(d, n, err);
 	switch (head.msg) {
 	case DAT_HELLO:
-		return on_hello(d, &u.hello);
-	case DAT_EVENTS:
-		d->n = head.bytes / sizeof(d->evs[0]);
-		d->next = 0;
-		d->events += d->n;
-		d->watermark_ns = head.watermark_ns;
-		return 0;
+		return on_hello(d, &u.hello, err);
 	case DAT_DONE:
 		return on_done(d, &u.done);
-	default:
+	case DAT_ERROR:
 		d->done = true;
-		u.line[sizeof(u.line) - 1] = '\0';
-		return tmigr_fail(err, -EINVAL, "%s", u.line);
+		text(line, sizeof(line), u.line, sizeof(u.line));
+		return tmigr_fail(err, -EINVAL, "%s", line);
+	default:
+		return ended_early(d, -EPROTO, err);
 	}
 }
 
@@ -177,7 +216,7 @@ static ssize_t dat_read(struct tmigr_traced_source *src, struct tmigr_traced *ev
 			return ret;
 	}
 	n = d->n - d->next < max ? d->n - d->next : max;
-	memcpy(evs, d->evs + d->next, n * sizeof(*evs));
+	memcpy(evs, d->shared->evs[d->slot] + d->next, n * sizeof(*evs));
 	d->next += n;
 	/* Before the rest of a message is given, its watermark does not hold. */
 	*ret_watermark_ns = d->next == d->n ? d->watermark_ns : 0;
@@ -190,27 +229,53 @@ static void dat_close(struct tmigr_traced_source *src)
 
 	if (d->in >= 0)
 		close(d->in);
-	if (d->child) {
-		kill(d->child, SIGKILL);
-		while (waitpid(d->child, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	end_child(d, NULL);
+	if (d->mapped)
+		munmap((void *)d->shared, sizeof(*d->shared));
 	free(d->path);
 	free(d);
 }
 
+struct tmigr_traced_source *tmigr_dat_of_child(const char *name, int in,
+					       const struct dat_shared *shared)
+{
+	struct dat *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->in = in;
+	d->shared = shared;
+	d->slot = DAT_SLOTS - 1;
+	d->src.read = dat_read;
+	d->src.close = dat_close;
+	d->src.format = d->format;
+	d->path = strdup(name);
+	if (d->path)
+		return &d->src;
+	free(d);
+	return NULL;
+}
+
 static int start_child(struct dat *d, int fd, struct tmigr_err *err)
 {
+	const struct timeval silence = {.tv_sec = SILENCE_S};
+	struct dat_shared *shared;
 	int fds[2];
 
-	if (pipe2(fds, O_CLOEXEC))
-		return tmigr_fail(err, -errno, "%s: no pipe: %s", d->path, strerror(errno));
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED)
+		return tmigr_fail(err, -ENOMEM, "%s: no memory", d->path);
+	d->shared = shared;
+	d->mapped = true;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
+		return tmigr_fail(err, -errno, "%s: no socket: %s", d->path, strerror(errno));
 	d->in = fds[0];
-	fcntl(fds[1], F_SETPIPE_SZ, 1 << 20);
+	setsockopt(d->in, SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
 	d->child = fork();
 	if (d->child == 0) {
 		close(fds[0]);
-		tmigr_dat_child(fd, d->path, fds[1]);
+		tmigr_dat_child(fd, d->path, fds[1], shared);
 	}
 	close(fds[1]);
 	if (d->child > 0)
@@ -220,26 +285,10 @@ static int start_child(struct dat *d, int fd, struct tmigr_err *err)
 			  strerror(errno));
 }
 
-static struct dat *dat_new(const char *path)
-{
-	struct dat *d = calloc(1, sizeof(*d));
-
-	if (!d)
-		return NULL;
-	d->in = -1;
-	d->src.read = dat_read;
-	d->src.close = dat_close;
-	d->src.format = d->format;
-	d->path = strdup(path);
-	if (d->path)
-		return d;
-	free(d);
-	return NULL;
-}
-
 int tmigr_dat_open_fd(const char *name, int fd, struct tmigr_traced_source **ret,
 		      struct tmigr_err *err)
 {
+	struct tmigr_traced_source *src;
 	char version[16];
 	struct dat *d;
 	int r;
@@ -252,15 +301,16 @@ int tmigr_dat_open_fd(const char *name, int fd, struct tmigr_traced_source **ret
 	r = check_head(fd, name, version, err);
 	if (r)
 		return r;
-	d = dat_new(name);
-	if (!d)
+	src = tmigr_dat_of_child(name, -1, NULL);
+	if (!src)
 		return tmigr_fail(err, -ENOMEM, "%s: no memory", name);
+	d = (struct dat *)src;
 	snprintf(d->format, sizeof(d->format), "trace.dat version %s", version);
 	r = start_child(d, fd, err);
 	if (r) {
-		dat_close(&d->src);
+		dat_close(src);
 		return r;
 	}
-	*ret = &d->src;
+	*ret = src;
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The process that reads a trace.dat.  CPU by CPU in pieces, the one that is
- * furthest behind next: so no more is held than a piece of each, however many CPUs
- * and events there are.
+ * The process that reads a trace.dat.  The CPUs' records are merged by their stamps, so
+ * no more is held than a page of each, and who asked gets them in the order of
+ * time.
  */
 #include "tracedat_priv.h"
 
@@ -22,18 +22,14 @@
 
 #include "decode.h"
 #include "tmigr/topology.h"
+#include "tracedat_cpu.h"
 
-#define PIECE	   512 /* records of one CPU in a row */
-#define MEMORY_MAX (8ULL << 30)
+#define MEMORY_MAX   (8ULL << 30)
+#define SIGN_OF_LIFE 65536 /* after so many records, where nothing is of use */
 
 /* Exported by the library, not in its header. */
 __attribute__((weak)) const char *tracecmd_get_trace_clock(struct tracecmd_input *handle);
 __attribute__((weak)) const char *tracecmd_get_uname(struct tracecmd_input *handle);
-
-struct dat_cpu {
-	__u64 last_ns; /* of its last record */
-	bool end;
-};
 
 struct child {
 	const char *name;
@@ -41,9 +37,14 @@ struct child {
 	struct tmigr_decoder *decoder;
 	struct dat_cpu *cpus;
 	unsigned int n_cpus;
-	struct tmigr_traced evs[DAT_BATCH];
-	size_t n;
+	/* CPUs that have a record, the one with the first stamp on top (a heap) */
+	unsigned int *heap, n_heap;
+	__u64 now_ns; /* no later record has a smaller stamp */
+	struct dat_shared *shared;
+	unsigned int slot, free_slots;
+	size_t n;     /* in the slot */
 	__u64 events; /* of use */
+	__u64 records;
 	struct dat_done done;
 };
 
@@ -65,14 +66,42 @@ static void put(struct child *c, const void *data, size_t size)
 	}
 }
 
-static void tell(struct child *c, enum dat_msg msg, const void *data, size_t bytes,
-		 __u64 watermark_ns)
+static void tell(struct child *c, enum dat_msg msg, const void *data, size_t bytes)
 {
-	const struct dat_head head = {
-		.msg = msg, .bytes = (__u32)bytes, .watermark_ns = watermark_ns};
+	const struct dat_head head = {.msg = msg, .n = (__u32)bytes};
 
 	put(c, &head, sizeof(head));
 	put(c, data, bytes);
+}
+
+/* Waits for a slot to be given back. */
+static void get_slot(struct child *c)
+{
+	char bytes[DAT_SLOTS];
+	ssize_t n;
+
+	while (!c->free_slots) {
+		n = read(c->out, bytes, sizeof(bytes));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			_exit(1); /* nobody listens */
+		c->free_slots += (unsigned int)n;
+	}
+}
+
+/* A message's events come in order, and before those of later ones. */
+static void flush(struct child *c)
+{
+	/* Another buffer may begin earlier, as long as this one tells nothing. */
+	const struct dat_head head = {
+		.msg = DAT_EVENTS, .n = (__u32)c->n, .watermark_ns = c->events ? c->now_ns : 0};
+
+	put(c, &head, sizeof(head));
+	c->n = 0;
+	c->slot = (c->slot + 1) % DAT_SLOTS;
+	c->free_slots--;
+	get_slot(c);
 }
 
 __attribute__((format(printf, 2, 3), noreturn)) static void fail(struct child *c, const char *fmt,
@@ -85,7 +114,7 @@ __attribute__((format(printf, 2, 3), noreturn)) static void fail(struct child *c
 	va_start(ap, fmt);
 	vsnprintf(line + n, sizeof(line) - (size_t)n, fmt, ap);
 	va_end(ap);
-	tell(c, DAT_ERROR, line, strlen(line) + 1, 0);
+	tell(c, DAT_ERROR, line, strlen(line) + 1);
 	_exit(0);
 }
 
@@ -104,29 +133,9 @@ __attribute__((format(printf, 2, 3))) static void partial(struct child *c, const
 
 /* ---- records ---- */
 
-static __u64 watermark(const struct child *c)
-{
-	__u64 least = TMIGR_KTIME_MAX;
-
-	/* Another buffer may begin earlier, as long as this one tells nothing. */
-	if (!c->events)
-		return 0;
-	for (unsigned int i = 0; i < c->n_cpus; i++)
-		if (!c->cpus[i].end && c->cpus[i].last_ns < least)
-			least = c->cpus[i].last_ns;
-	return least;
-}
-
-/* A message's events come before those of later ones, not before each other. */
-static void flush(struct child *c)
-{
-	tell(c, DAT_EVENTS, c->evs, c->n * sizeof(c->evs[0]), watermark(c));
-	c->n = 0;
-}
-
 static void add(struct child *c, const struct tmigr_traced *e)
 {
-	c->evs[c->n++] = *e;
+	c->shared->evs[c->slot][c->n++] = *e;
 	c->events++;
 	if (c->n == DAT_BATCH)
 		flush(c);
@@ -141,31 +150,31 @@ static void add_lost(struct child *c, unsigned int cpu, long long n, __u64 t_ns)
 }
 
 /* False: nothing after it on this CPU makes sense. */
-static bool one_record(struct child *c, unsigned int cpu, const struct tep_record *rec)
+static bool one_record(struct child *c, unsigned int cpu)
 {
-	struct dat_cpu *d = &c->cpus[cpu];
+	const struct dat_cpu *d = &c->cpus[cpu];
 	struct tmigr_traced e;
-	int ret;
+	int ret = -EINVAL;
 
-	if (rec->ts < d->last_ns) {
+	if (d->t_ns < d->last_ns) {
 		partial(c,
 			"time goes back on CPU %u, from %llu ns to %llu ns: the CPU's later events "
 			"are left out",
-			cpu, (unsigned long long)d->last_ns, rec->ts);
+			cpu, (unsigned long long)d->last_ns, (unsigned long long)d->t_ns);
 		return false;
 	}
-	d->last_ns = rec->ts;
-	if (rec->missed_events)
-		add_lost(c, cpu, rec->missed_events, rec->ts);
-	ret = rec->size < 0
-		      ? -EINVAL
-		      : tmigr_decode(c->decoder, rec->data, (size_t)rec->size, rec->ts, cpu, &e);
+	c->now_ns = d->t_ns;
+	if (d->missed)
+		add_lost(c, cpu, d->missed, d->t_ns);
+	if (d->size >= 0)
+		ret = tmigr_decode(c->decoder, d->data, (size_t)d->size, d->t_ns, cpu, &e);
 	/* cpu_idle names its CPU. */
 	if (ret > 0 && e.cpu != cpu)
 		ret = -EINVAL;
 	if (ret < 0) {
-		partial(c, "an event of CPU %u at %llu ns is damaged", cpu, rec->ts);
-		add_lost(c, cpu, 1, rec->ts);
+		partial(c, "an event of CPU %u at %llu ns is damaged", cpu,
+			(unsigned long long)d->t_ns);
+		add_lost(c, cpu, 1, d->t_ns);
 	} else if (ret) {
 		add(c, &e);
 	} else {
@@ -174,45 +183,64 @@ static bool one_record(struct child *c, unsigned int cpu, const struct tep_recor
 	return true;
 }
 
-static void one_piece(struct child *c, struct tracecmd_input *in, unsigned int cpu)
-{
-	for (int i = 0; i < PIECE; i++) {
-		struct tep_record *rec = tracecmd_read_data(in, (int)cpu);
-		bool goes_on = rec && one_record(c, cpu, rec);
+/* ---- in the order of time ---- */
 
-		tracecmd_free_record(rec);
-		if (!goes_on) {
-			c->cpus[cpu].end = true;
-			return;
-		}
-	}
+/* By stamp; of equal ones the CPU with the lower number. */
+static bool earlier(const struct child *c, unsigned int a, unsigned int b)
+{
+	__u64 a_ns = c->cpus[a].t_ns, b_ns = c->cpus[b].t_ns;
+
+	return a_ns != b_ns ? a_ns < b_ns : a < b;
 }
 
-static bool furthest_behind(const struct child *c, unsigned int *ret)
+static void sift_down(struct child *c, unsigned int i)
 {
-	bool found = false;
+	unsigned int cpu = c->heap[i];
 
-	for (unsigned int i = 0; i < c->n_cpus; i++) {
-		if (c->cpus[i].end || (found && c->cpus[i].last_ns >= c->cpus[*ret].last_ns))
-			continue;
-		*ret = i;
-		found = true;
+	for (;;) {
+		unsigned int k = 2 * i + 1;
+
+		if (k >= c->n_heap)
+			break;
+		if (k + 1 < c->n_heap && earlier(c, c->heap[k + 1], c->heap[k]))
+			k++;
+		if (!earlier(c, c->heap[k], cpu))
+			break;
+		c->heap[i] = c->heap[k];
+		i = k;
 	}
-	return found;
+	c->heap[i] = cpu;
+}
+
+static void begin_buffer(struct child *c, struct tracecmd_input *in)
+{
+	c->n_heap = 0;
+	for (unsigned int i = 0; i < c->n_cpus; i++) {
+		if (dat_cpu_begin(&c->cpus[i], in, (int)i))
+			fail(c, "no memory");
+		if (dat_cpu_next(&c->cpus[i]))
+			c->heap[c->n_heap++] = i;
+	}
+	for (unsigned int i = c->n_heap / 2; i-- > 0;)
+		sift_down(c, i);
 }
 
 static void read_buffer(struct child *c, struct tracecmd_input *in)
 {
-	unsigned int cpu = 0, pieces = 0;
+	begin_buffer(c, in);
+	while (c->n_heap) {
+		unsigned int cpu = c->heap[0];
 
-	memset(c->cpus, 0, c->n_cpus * sizeof(*c->cpus));
-	while (furthest_behind(c, &cpu)) {
-		one_piece(c, in, cpu);
-		/* Also a sign of life where nothing is of use. */
-		if (++pieces % 64 == 0)
+		if (!one_record(c, cpu) || !dat_cpu_next(&c->cpus[cpu]))
+			c->heap[0] = c->heap[--c->n_heap];
+		if (c->n_heap)
+			sift_down(c, 0);
+		if (++c->records % SIGN_OF_LIFE == 0)
 			flush(c);
 	}
 	flush(c);
+	for (unsigned int i = 0; i < c->n_cpus; i++)
+		dat_cpu_end(&c->cpus[i]);
 }
 
 /* ---- the file ---- */
@@ -245,7 +273,7 @@ static void say_hello(struct child *c, struct tracecmd_input *in)
 		read_uname(&h, tracecmd_get_uname(in));
 	if (tracecmd_get_trace_clock)
 		read_clock(&h, tracecmd_get_trace_clock(in));
-	tell(c, DAT_HELLO, &h, sizeof(h), 0);
+	tell(c, DAT_HELLO, &h, sizeof(h));
 }
 
 static void prepare(struct child *c, struct tracecmd_input *in)
@@ -259,7 +287,8 @@ static void prepare(struct child *c, struct tracecmd_input *in)
 		fail(c, "names %d CPUs", n);
 	c->n_cpus = (unsigned int)n;
 	c->cpus = calloc(c->n_cpus, sizeof(*c->cpus));
-	if (!c->cpus)
+	c->heap = calloc(c->n_cpus, sizeof(*c->heap));
+	if (!c->cpus || !c->heap)
 		fail(c, "no memory");
 	if (tmigr_decoder_new(tep, none, &c->decoder, &err))
 		fail(c, "has %s", err.text);
@@ -316,7 +345,7 @@ static void isolate(int *fd, int *out)
 	limit();
 }
 
-void tmigr_dat_child(int fd, const char *name, int out)
+void tmigr_dat_child(int fd, const char *name, int out, struct dat_shared *shared)
 {
 	struct child *c = calloc(1, sizeof(*c));
 	struct tracecmd_input *in;
@@ -324,6 +353,8 @@ void tmigr_dat_child(int fd, const char *name, int out)
 	if (!c)
 		_exit(1);
 	c->name = name;
+	c->shared = shared;
+	c->free_slots = DAT_SLOTS;
 	isolate(&fd, &out);
 	c->out = out;
 	tracecmd_set_loglevel(TEP_LOG_NONE);
@@ -334,24 +365,25 @@ void tmigr_dat_child(int fd, const char *name, int out)
 	prepare(c, in);
 	say_hello(c, in);
 	read_file(c, in);
-	tell(c, DAT_DONE, &c->done, sizeof(c->done), 0);
+	tell(c, DAT_DONE, &c->done, sizeof(c->done));
 	_exit(0);
 }
 
 #else
 
-void tmigr_dat_child(int fd, const char *name, int out)
+void tmigr_dat_child(int fd, const char *name, int out, struct dat_shared *shared)
 {
 	char line[TMIGR_ERR_MAX];
 	struct dat_head head = {.msg = DAT_ERROR};
 
 	(void)fd;
+	(void)shared;
 	snprintf(line, sizeof(line),
 		 "%.300s: is a trace.dat, and this tmigr was built without libtracecmd; "
 		 "'trace-cmd report -t' makes text of it",
 		 name);
-	head.bytes = (__u32)strlen(line) + 1;
-	if (write(out, &head, sizeof(head)) < 0 || write(out, line, head.bytes) < 0)
+	head.n = (__u32)strlen(line) + 1;
+	if (write(out, &head, sizeof(head)) < 0 || write(out, line, head.n) < 0)
 		_exit(1);
 	_exit(0);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the process that reads a trace.dat (tracedat_child.c) tells the one that asked
- * (tracedat.c), through a pipe: a head, then so many bytes.
+ * (tracedat.c): messages through a socket, a head and then so many bytes; events
+ * through memory that both have.
  */
 #ifndef TMIGR_LIB_TRACEDAT_PRIV_H
 #define TMIGR_LIB_TRACEDAT_PRIV_H
@@ -10,14 +11,14 @@
 
 enum dat_msg {
 	DAT_HELLO = 1, /* struct dat_hello */
-	DAT_EVENTS,    /* struct tmigr_traced[], watermark in the head; may be none */
+	DAT_EVENTS,    /* nothing follows: `n` events, maybe none, lie in the next slot */
 	DAT_ERROR,     /* a line: cannot be read */
 	DAT_DONE,      /* struct dat_done */
 };
 
 struct dat_head {
 	__u32 msg; /* enum dat_msg */
-	__u32 bytes;
+	__u32 n;   /* bytes that follow; of DAT_EVENTS, events */
 	__u64 watermark_ns;
 };
 
@@ -31,9 +32,24 @@ struct dat_done {
 	char partial[TMIGR_ERR_MAX]; /* "": all of it was read */
 };
 
-#define DAT_BATCH 1024
+/*
+ * Slots are used in turn.  One that was told of is the asker's, until it gives it
+ * back with a byte.  It takes nothing in there for granted: the file's reader may
+ * have been broken by the file.
+ */
+#define DAT_BATCH 4096
+#define DAT_SLOTS 4
 
-/* Reads the file open at @fd, called @name, writes to @out, and never returns. */
-__attribute__((noreturn)) void tmigr_dat_child(int fd, const char *name, int out);
+struct dat_shared {
+	struct tmigr_traced evs[DAT_SLOTS][DAT_BATCH];
+};
+
+/* Reads the file open at @fd, called @name, tells @out, and never returns. */
+__attribute__((noreturn)) void tmigr_dat_child(int fd, const char *name, int out,
+					       struct dat_shared *shared);
+
+/* What a process tells at @in (closed with the source) as a source; NULL: no memory. */
+struct tmigr_traced_source *tmigr_dat_of_child(const char *name, int in,
+					       const struct dat_shared *shared);
 
 #endif

@@ -27,4 +27,5 @@ fuzz 3000 cpulist
 fuzz 200 topology
 fuzz 200 recording
 fuzz 200 text
+fuzz 500 tracedat
 done_testing

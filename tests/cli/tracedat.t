@@ -136,6 +136,17 @@ def versions(tmp, dat):
     check('as standard input that is a file it is read', whole.returncode == 0, whole.stderr)
 
 
+def moved(tmp, dat, evs, n_cpus):
+    """Stamps that are not those in the pages."""
+    path, by = tmp / 'moved.dat', 12345
+    tracedat.from_events(path, KERNELS / '7.3.4', evs, n_cpus, options=tracedat.option_offset(by))
+    plain, _ = dump(dat)
+    got, last = dump(path)
+    want = {cpu: [f'{int(t) + by} {rest}' for t, rest in (x.split(' ', 1) for x in lines)]
+            for cpu, lines in plain.items()}
+    check('a file whose stamps are to be moved: they are', got == want and got, last)
+
+
 def losses(tmp, evs, n_cpus):
     """Lost events at some places, with and without a count."""
 
@@ -246,6 +257,7 @@ def main():
         dat = tmp / 'rk3576-7.3.4-all.dat'
         real(tmp)
         versions(tmp, dat)
+        moved(tmp, dat, evs, 8)
         losses(tmp, evs, 8)
         damaged(tmp, dat, int(os.environ.get('TMIGR_DAMAGED', '60')))
         contradictions(tmp, evs, 8)

@@ -123,7 +123,13 @@ NAMES = {'numa': ('numa_node', 'family'), 'childmask': ('childmask', 'groupmask'
          'parent': ('parent',), 'group': ('group', 'child')}
 
 
-def from_events(path, kernel, evs, n_cpus, before=lambda i, pages: None):
+def option_offset(ns):
+    """The option that all stamps are to be moved by so much."""
+    data = b'%d\0' % ns
+    return struct.pack('<HI', 7, len(data)) + data
+
+
+def from_events(path, kernel, evs, n_cpus, before=lambda i, pages: None, options=b''):
     """A file with the events of tests/oracle/events.py, by the formats in the
     folder `kernel`. before(i, pages) is called with each one's number."""
     systems, header_page = formats_of(kernel)
@@ -139,4 +145,4 @@ def from_events(path, kernel, evs, n_cpus, before=lambda i, pages: None):
                     break
         before(i, cpus[e.cpu])
         cpus[e.cpu].add(e.t, f.record(e.pid, values))
-    write(path, header_page, systems, [c.bytes() for c in cpus])
+    write(path, header_page, systems, [c.bytes() for c in cpus], options)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The records of one CPU in a trace.dat, one after the other (tracedat_cpu.c). */
+#ifndef TMIGR_LIB_TRACEDAT_CPU_H
+#define TMIGR_LIB_TRACEDAT_CPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+struct kbuffer;
+struct tep_record;
+struct tracecmd_input;
+
+struct dat_cpu {
+	struct tracecmd_input *in;
+	int cpu;
+	/* the present record */
+	const void *data;
+	int size; /* as the library has it: of a damaged file maybe < 0 */
+	__u64 t_ns;
+	long long missed; /* events before it; < 0: how many is not known */
+	__u64 last_ns;	  /* of the one before */
+	/* where it is from */
+	struct tep_record *held; /* keeps it, or the page that it is in, in memory */
+	struct kbuffer *kbuf;	 /* over that page */
+	unsigned int page_size;
+	bool in_page;	      /* it was found by kbuf */
+	bool by_page;	      /* pages can be read without the library */
+	__u64 next_page, end; /* offsets in the file, of the CPU's part of it */
+};
+
+/* Before the first record; 0 or -ENOMEM. dat_cpu_end() frees what it holds. */
+int dat_cpu_begin(struct dat_cpu *c, struct tracecmd_input *in, int cpu);
+void dat_cpu_end(struct dat_cpu *c);
+/* The next record; false: there is none. */
+bool dat_cpu_next(struct dat_cpu *c);
+
+#endif
