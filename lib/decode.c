@@ -266,23 +266,16 @@ static int fill(const struct tmigr_decoder *d, const struct decode_layout *l,
 int tmigr_decode(const struct tmigr_decoder *d, const void *data, size_t size, __u64 t_ns,
 		 __u32 cpu, struct tmigr_traced *ret)
 {
-	struct tmigr_traced e = {.t_ns = t_ns, .cpu = cpu};
 	const unsigned char *bytes = data;
 	const struct decode_layout *l;
 	unsigned int k;
-	int r = 0;
 
 	if (size < d->type_offset + 2u)
 		return -EINVAL;
 	k = d->by_id[load(bytes + d->type_offset, 2, d->swap)];
-	if (k) {
-		l = &d->layouts[k - 1];
-		if (size < l->min_size)
-			return -EINVAL;
-		r = fill(d, l, bytes, &e);
-		if (r < 0)
-			return r;
-	}
-	*ret = e;
-	return r;
+	*ret = (struct tmigr_traced){.t_ns = t_ns, .cpu = cpu};
+	if (!k)
+		return 0;
+	l = &d->layouts[k - 1];
+	return size < l->min_size ? -EINVAL : fill(d, l, bytes, ret);
 }

@@ -40,7 +40,7 @@ bool tmigr_decoder_has(const struct tmigr_decoder *d, enum tmigr_traced_type typ
 /*
  * @data, @size: a record as it lies in the buffer, from its common fields on.  1: an
  * event; 0: one of no use (then *ret is an OTHER); -EINVAL: shorter than its
- * format says, or a value that no kernel writes.
+ * format says, or a value that no kernel writes (*ret is then nothing).
  */
 int tmigr_decode(const struct tmigr_decoder *d, const void *data, size_t size, __u64 t_ns,
 		 __u32 cpu, struct tmigr_traced *ret);

@@ -26,6 +26,8 @@
 
 #include "model_internal.h"
 
+#define NEAR 32
+
 /* Order at one time. */
 static int rank(const struct tmigr_rec *r)
 {
@@ -58,6 +60,23 @@ static int compare(const void *pa, const void *pb)
 	return a->arrival < b->arrival ? -1 : a->arrival > b->arrival;
 }
 
+/* Records of several CPUs are often a little out of order: the last one goes to its
+ * place if that is near; false: it is not. */
+static bool settle(struct tmigr_held *held, size_t last)
+{
+	struct tmigr_held h = held[last];
+	size_t to = last;
+
+	while (to && compare(&held[to - 1], &h) > 0) {
+		if (last - to == NEAR)
+			return false;
+		to--;
+	}
+	memmove(held + to + 1, held + to, (last - to) * sizeof(h));
+	held[to] = h;
+	return true;
+}
+
 int tmigr_order_add(struct tmigr_model *m, const struct tmigr_rec *recs, size_t n)
 {
 	int err = tmigr_grow(&m->held, &m->cap_held, m->n_held + n, sizeof(*m->held));
@@ -68,8 +87,8 @@ int tmigr_order_add(struct tmigr_model *m, const struct tmigr_rec *recs, size_t 
 		struct tmigr_held *h = &m->held[m->n_held++];
 
 		*h = (struct tmigr_held){.rec = recs[i], .arrival = m->arrivals++};
-		if (m->n_held > 1 && compare(h - 1, h) > 0)
-			m->sorted = false;
+		if (m->sorted && m->n_held > 1 && compare(h - 1, h) > 0)
+			m->sorted = settle(m->held, m->n_held - 1);
 	}
 	return 0;
 }

@@ -46,13 +46,10 @@ const struct tmigr_sequencer_stats *tmigr_sequencer_stats(const struct tmigr_seq
 	return &s->stats;
 }
 
-struct group *seq_group(struct tmigr_sequencer *s, __u64 key)
+struct group *seq_find_group(struct tmigr_sequencer *s, __u64 key)
 {
-	int idx;
+	int idx = tmigr_map_get(&s->group_map, key);
 
-	if (s->last_group >= 0 && s->groups[s->last_group].key == key)
-		return &s->groups[s->last_group];
-	idx = tmigr_map_get(&s->group_map, key);
 	if (idx < 0) {
 		s->err =
 			tmigr_grow(&s->groups, &s->cap_groups, s->n_groups + 1, sizeof(*s->groups));
@@ -67,19 +64,17 @@ struct group *seq_group(struct tmigr_sequencer *s, __u64 key)
 	return &s->groups[idx];
 }
 
-struct seq_cpu *seq_cpu(struct tmigr_sequencer *s, __u32 cpu)
+struct seq_cpu *seq_new_cpu(struct tmigr_sequencer *s, __u32 cpu)
 {
-	if (cpu >= s->n_cpus) {
-		if (cpu > TMIGR_CPU_MAX) {
-			s->err = -EINVAL;
-			return NULL;
-		}
-		s->err = tmigr_grow(&s->cpus, &s->cap_cpus, cpu + 1u, sizeof(*s->cpus));
-		if (s->err)
-			return NULL;
-		memset(s->cpus + s->n_cpus, 0, (cpu + 1u - s->n_cpus) * sizeof(*s->cpus));
-		s->n_cpus = cpu + 1u;
+	if (cpu > TMIGR_CPU_MAX) {
+		s->err = -EINVAL;
+		return NULL;
 	}
+	s->err = tmigr_grow(&s->cpus, &s->cap_cpus, cpu + 1u, sizeof(*s->cpus));
+	if (s->err)
+		return NULL;
+	memset(s->cpus + s->n_cpus, 0, (cpu + 1u - s->n_cpus) * sizeof(*s->cpus));
+	s->n_cpus = cpu + 1u;
 	return &s->cpus[cpu];
 }
 

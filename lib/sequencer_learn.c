@@ -171,6 +171,7 @@ static void learn_connect(const struct lesson *l)
 static void learn(const struct lesson *l)
 {
 	const struct tmigr_traced *ev = l->ev;
+	const struct seq_cpu *c;
 	struct group *g;
 
 	switch (ev->type) {
@@ -187,7 +188,11 @@ static void learn(const struct lesson *l)
 	case TMIGR_TRACED_HANDLE_REMOTE_CPU:
 	case TMIGR_TRACED_CPU_AVAILABLE:
 	case TMIGR_TRACED_CPU_UNAVAILABLE:
-		if (ev->has & TMIGR_HAS_GROUP && known_group(l, ev->group, 0))
+		/* (Nearly always known, and the group with it.) */
+		c = seq_cpu(l->s, ev->subject);
+		if (!(ev->has & TMIGR_HAS_GROUP) || !c || c->group == ev->group)
+			break;
+		if (known_group(l, ev->group, 0))
 			link_cpu(l, ev->subject, ev->group, 0);
 		break;
 	case TMIGR_TRACED_UPDATE_EVENTS:

@@ -116,8 +116,21 @@ static inline bool seq_is_update(const struct tmigr_traced *ev)
 }
 
 /* sequencer.c */
-struct group *seq_group(struct tmigr_sequencer *s, __u64 key); /* made when new; NULL: err */
-struct seq_cpu *seq_cpu(struct tmigr_sequencer *s, __u32 cpu); /* NULL: err */
+struct group *seq_find_group(struct tmigr_sequencer *s, __u64 key);
+struct seq_cpu *seq_new_cpu(struct tmigr_sequencer *s, __u32 cpu);
+
+/* Made when new; NULL: err. */
+static inline struct group *seq_group(struct tmigr_sequencer *s, __u64 key)
+{
+	if (s->last_group >= 0 && s->groups[s->last_group].key == key)
+		return &s->groups[s->last_group];
+	return seq_find_group(s, key);
+}
+
+static inline struct seq_cpu *seq_cpu(struct tmigr_sequencer *s, __u32 cpu)
+{
+	return cpu < s->n_cpus ? &s->cpus[cpu] : seq_new_cpu(s, cpu);
+}
 
 /* sequencer_order.c */
 /* Puts an update or a loss into the queue of its group. */

@@ -133,9 +133,15 @@ __attribute__((format(printf, 2, 3))) static void partial(struct child *c, const
 
 /* ---- records ---- */
 
-static void add(struct child *c, const struct tmigr_traced *e)
+/* Where the next event goes, and that it is there. */
+static struct tmigr_traced *next(const struct child *c)
 {
-	c->shared->evs[c->slot][c->n++] = *e;
+	return &c->shared->evs[c->slot][c->n];
+}
+
+static void add(struct child *c)
+{
+	c->n++;
 	c->events++;
 	if (c->n == DAT_BATCH)
 		flush(c);
@@ -143,17 +149,15 @@ static void add(struct child *c, const struct tmigr_traced *e)
 
 static void add_lost(struct child *c, unsigned int cpu, long long n, __u64 t_ns)
 {
-	const struct tmigr_traced e = {
+	*next(c) = (struct tmigr_traced){
 		.t_ns = t_ns, .cpu = cpu, .type = TMIGR_TRACED_LOST, .value = n > 0 ? (__u64)n : 1};
-
-	add(c, &e);
+	add(c);
 }
 
 /* False: nothing after it on this CPU makes sense. */
 static bool one_record(struct child *c, unsigned int cpu)
 {
 	const struct dat_cpu *d = &c->cpus[cpu];
-	struct tmigr_traced e;
 	int ret = -EINVAL;
 
 	if (d->t_ns < d->last_ns) {
@@ -167,16 +171,16 @@ static bool one_record(struct child *c, unsigned int cpu)
 	if (d->missed)
 		add_lost(c, cpu, d->missed, d->t_ns);
 	if (d->size >= 0)
-		ret = tmigr_decode(c->decoder, d->data, (size_t)d->size, d->t_ns, cpu, &e);
+		ret = tmigr_decode(c->decoder, d->data, (size_t)d->size, d->t_ns, cpu, next(c));
 	/* cpu_idle names its CPU. */
-	if (ret > 0 && e.cpu != cpu)
+	if (ret > 0 && next(c)->cpu != cpu)
 		ret = -EINVAL;
 	if (ret < 0) {
 		partial(c, "an event of CPU %u at %llu ns is damaged", cpu,
 			(unsigned long long)d->t_ns);
 		add_lost(c, cpu, 1, d->t_ns);
 	} else if (ret) {
-		add(c, &e);
+		add(c);
 	} else {
 		c->done.skipped++;
 	}
