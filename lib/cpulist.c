@@ -73,18 +73,20 @@ static bool in_set(const unsigned char *set, unsigned int cpu)
 	return set[cpu / 8] & (1u << cpu % 8);
 }
 
-static int collect(const unsigned char *set, unsigned int **ret_cpus, size_t *ret_n)
+/* Of the CPUs below @end. */
+static int collect(const unsigned char *set, unsigned int end, unsigned int **ret_cpus,
+		   size_t *ret_n)
 {
 	unsigned int *cpus;
 	size_t n = 0;
 
-	for (unsigned int cpu = 0; cpu < BITS; cpu++)
+	for (unsigned int cpu = 0; cpu < end; cpu++)
 		n += in_set(set, cpu);
 	cpus = malloc((n ? n : 1) * sizeof(*cpus));
 	if (!cpus)
 		return -ENOMEM;
 	n = 0;
-	for (unsigned int cpu = 0; cpu < BITS; cpu++)
+	for (unsigned int cpu = 0; cpu < end; cpu++)
 		if (in_set(set, cpu))
 			cpus[n++] = cpu;
 	*ret_cpus = cpus;
@@ -97,6 +99,7 @@ int tmigr_cpulist_parse(const char *text, unsigned int **ret_cpus, size_t *ret_n
 {
 	unsigned char set[BITS / 8] = {0};
 	const char *p = text;
+	unsigned int end = 0;
 	struct range r;
 
 	while (*p) {
@@ -107,8 +110,9 @@ int tmigr_cpulist_parse(const char *text, unsigned int **ret_cpus, size_t *ret_n
 				"numbers up to %d",
 				text, TMIGR_CPU_MAX);
 		set_range(set, &r);
+		end = r.last < end ? end : r.last + 1;
 	}
-	if (collect(set, ret_cpus, ret_n) < 0)
+	if (collect(set, end, ret_cpus, ret_n) < 0)
 		return tmigr_fail(err, -ENOMEM, "no memory for a CPU list");
 	return 0;
 }

@@ -4,7 +4,7 @@
  * Decided by what is there, never by the kernel's version: stable series
  * carry backports, and out-of-tree kernels carry anything.
  */
-#include "tmigr/features.h"
+#include "features_priv.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,9 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <bpf/btf.h>
+#include <bpf/bpf.h>
 
-#define KERNEL_BTF   "/sys/kernel/btf/vmlinux"
 #define KALLSYMS     "/proc/kallsyms"
 #define TP_PREFIX    "btf_trace_"
 #define MAX_TYPEHOPS 16 /* modifiers and typedefs in a row; a damaged file may loop */
@@ -45,10 +44,17 @@ static const struct {
 	[TMIGR_TP_CPUHP_EXIT] = {"cpuhp_exit", NULL},
 };
 
-/* The per-CPU variables that the snapshot reaches through kallsyms. */
-struct ksyms {
-	bool tmigr_cpu;
-	bool runqueues;
+/* The per-CPU variables that the snapshot reaches by their names. */
+enum percpu_var { VAR_TMIGR_CPU, VAR_RUNQUEUES, VARS };
+
+static const char *const var_names[VARS] = {
+	[VAR_TMIGR_CPU] = "tmigr_cpu",
+	[VAR_RUNQUEUES] = "runqueues",
+};
+
+struct percpu {
+	__u32 id[VARS]; /* of the variable in BTF; 0: not there */
+	__u32 offset[VARS];
 };
 
 const char *tmigr_tp_name(enum tmigr_tp tp)
@@ -56,18 +62,11 @@ const char *tmigr_tp_name(enum tmigr_tp tp)
 	return (unsigned int)tp < TMIGR_TPS ? tps[tp].name : NULL;
 }
 
-static const char *type_name(const struct btf *btf, const struct btf_type *t)
-{
-	const char *name = btf__name_by_offset(btf, t->name_off);
-
-	return name ? name : "";
-}
-
 /* The type behind typedefs and modifiers; NULL if the file is damaged. */
-static const struct btf_type *strip(const struct btf *btf, __u32 id)
+static const struct btf_type *strip(const struct kbtf *k, __u32 id)
 {
 	for (int hops = 0; hops < MAX_TYPEHOPS; hops++) {
-		const struct btf_type *t = btf__type_by_id(btf, id);
+		const struct btf_type *t = kbtf_type(k, id);
 
 		if (!t || !(btf_is_mod(t) || btf_is_typedef(t)))
 			return t;
@@ -76,16 +75,17 @@ static const struct btf_type *strip(const struct btf *btf, __u32 id)
 	return NULL;
 }
 
-static bool is_struct_pointer(const struct btf *btf, __u32 id, const char *name)
+static bool is_struct_pointer(const struct kbtf *k, __u32 id, const char *name)
 {
-	const struct btf_type *t = strip(btf, id);
+	const struct btf_type *t = strip(k, id);
 
 	if (!t || !btf_is_ptr(t))
 		return false;
-	t = strip(btf, t->type);
+	t = strip(k, t->type);
 	/* A forward declaration names the same struct: BTF of the file that defines the
 	 * tracepoint need not know its members. */
-	return t && (btf_is_struct(t) || btf_is_fwd(t)) && strcmp(type_name(btf, t), name) == 0;
+	return t && (btf_is_struct(t) || btf_is_fwd(t)) &&
+	       strcmp(kbtf_name(k, t->name_off), name) == 0;
 }
 
 /*
@@ -94,85 +94,71 @@ static bool is_struct_pointer(const struct btf *btf, __u32 id, const char *name)
  * struct is wanted; -1 when the prototype is not understood, so that nothing
  * is attached to it.
  */
-static int arg_position(const struct btf *btf, const struct btf_type *def, const char *arg)
+static int arg_position(const struct kbtf *k, const struct btf_type *def, const char *arg)
 {
-	const struct btf_type *t = strip(btf, def->type);
+	const struct btf_type *t = strip(k, def->type);
 	const struct btf_param *params;
 
 	if (!t || !btf_is_ptr(t))
 		return -1;
-	t = strip(btf, t->type);
+	t = strip(k, t->type);
 	if (!t || !btf_is_func_proto(t))
 		return -1;
 	if (!arg)
 		return 0;
 	params = btf_params(t);
 	for (int i = 1; i < btf_vlen(t); i++)
-		if (is_struct_pointer(btf, params[i].type, arg))
+		if (is_struct_pointer(k, params[i].type, arg))
 			return i - 1;
 	return -1;
 }
 
-static void find_tracepoint(const struct btf *btf, const struct btf_type *def,
+static void find_tracepoint(const struct kbtf *k, const struct btf_type *def,
 			    struct tmigr_features *f)
 {
-	const char *name = type_name(btf, def);
+	const char *name = kbtf_name(k, def->name_off);
 
 	if (strncmp(name, TP_PREFIX, strlen(TP_PREFIX)) != 0)
 		return;
 	name += strlen(TP_PREFIX);
 	for (int tp = 0; tp < TMIGR_TPS; tp++)
 		if (strcmp(name, tps[tp].name) == 0)
-			f->tp_arg[tp] = arg_position(btf, def, tps[tp].arg);
+			f->tp_arg[tp] = arg_position(k, def, tps[tp].arg);
 }
 
 /* A kernel symbol is usable by type only if its variable is in the section. */
-static void find_percpu(const struct btf *btf, const struct btf_type *sec, struct ksyms *typed)
+static void find_percpu(const struct kbtf *k, const struct btf_type *sec, struct percpu *ret)
 {
 	const struct btf_var_secinfo *info = btf_var_secinfos(sec);
 
-	if (strcmp(type_name(btf, sec), ".data..percpu") != 0)
+	if (strcmp(kbtf_name(k, sec->name_off), ".data..percpu") != 0)
 		return;
 	for (int i = 0; i < btf_vlen(sec); i++) {
-		const struct btf_type *var = btf__type_by_id(btf, info[i].type);
+		const struct btf_type *var = kbtf_type(k, info[i].type);
 
 		if (!var || !btf_is_var(var))
 			continue;
-		if (strcmp(type_name(btf, var), "tmigr_cpu") == 0)
-			typed->tmigr_cpu = true;
-		else if (strcmp(type_name(btf, var), "runqueues") == 0)
-			typed->runqueues = true;
+		for (int v = 0; v < VARS; v++) {
+			if (strcmp(kbtf_name(k, var->name_off), var_names[v]) != 0)
+				continue;
+			ret->id[v] = info[i].type;
+			ret->offset[v] = info[i].offset;
+		}
 	}
 }
 
 /* One pass over all types: there are more than 100,000 of them. */
-static int probe_btf(const char *path, struct tmigr_features *f, struct ksyms *typed,
-		     struct tmigr_err *err)
+static void probe_btf(const struct kbtf *k, struct tmigr_features *f, struct percpu *percpu)
 {
-	struct btf *btf;
-	__u32 n;
-
-	/* A missing file is a missing feature, not an error. */
-	if (access(path, R_OK) < 0)
-		return 0;
-	btf = btf__parse(path, NULL);
-	if (!btf) {
-		if (errno == ENOMEM)
-			return tmigr_fail(err, -ENOMEM, "no memory for the BTF in %s", path);
-		return tmigr_fail(err, -EINVAL, "%s: damaged BTF (%s)", path, strerror(errno));
-	}
 	f->btf = true;
-	n = btf__type_cnt(btf);
-	for (__u32 id = 1; id < n; id++) {
-		const struct btf_type *t = btf__type_by_id(btf, id);
+	for (__u32 id = 1; id < k->n; id++) {
+		const struct btf_type *t = kbtf_type(k, id);
 
 		if (btf_is_typedef(t))
-			find_tracepoint(btf, t, f);
+			find_tracepoint(k, t, f);
 		else if (btf_is_datasec(t))
-			find_percpu(btf, t, typed);
+			find_percpu(k, t, percpu);
 	}
-	btf__free(btf);
-	return 0;
 }
 
 /*
@@ -190,7 +176,7 @@ static const char *symbol_name(char *line)
 	return end + 3;
 }
 
-static int probe_kallsyms(const char *path, struct ksyms *found)
+static int probe_kallsyms(const char *path, bool *found)
 {
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
@@ -200,15 +186,11 @@ static int probe_kallsyms(const char *path, struct ksyms *found)
 	if (!f)
 		return 0;
 	errno = 0;
-	while (!(found->tmigr_cpu && found->runqueues) && getline(&line, &size, f) >= 0) {
+	while (!(found[VAR_TMIGR_CPU] && found[VAR_RUNQUEUES]) && getline(&line, &size, f) >= 0) {
 		const char *name = symbol_name(line);
 
-		if (!name)
-			continue;
-		if (strcmp(name, "tmigr_cpu") == 0)
-			found->tmigr_cpu = true;
-		else if (strcmp(name, "runqueues") == 0)
-			found->runqueues = true;
+		for (int v = 0; name && v < VARS; v++)
+			found[v] = found[v] || strcmp(name, var_names[v]) == 0;
 	}
 	ret = errno == ENOMEM ? -ENOMEM : 0;
 	free(line);
@@ -216,28 +198,80 @@ static int probe_kallsyms(const char *path, struct ksyms *found)
 	return ret;
 }
 
-int tmigr_features_probe(const char *btf_path, const char *kallsyms_path,
-			 struct tmigr_features *ret, struct tmigr_err *err)
+/*
+ * Whether the kernel finds the address of its variable @id, as the program that asks
+ * for it needs: 1, 0, or negative where this user may not ask.
+ */
+static int kernel_finds(__u32 id)
+{
+	const struct bpf_insn prog[] = {
+		{.code = BPF_LD | BPF_DW | BPF_IMM,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_PSEUDO_BTF_ID,
+		 .imm = (__s32)id},
+		{0}, /* second half */
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "tmigr_ksym", "GPL", prog,
+			       sizeof(prog) / sizeof(prog[0]), NULL);
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	close(fd);
+	return 1;
+}
+
+/* Asking is done in no time; all of kallsyms, which is for users who may not ask, is
+ * some 100,000 lines. */
+static int ask_kernel(const struct percpu *percpu, bool *found)
+{
+	int ret = 0;
+
+	for (int v = 0; v < VARS && ret >= 0; v++) {
+		ret = percpu->id[v] ? kernel_finds(percpu->id[v]) : 0;
+		found[v] = ret > 0;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int tmigr_features_of(const struct kbtf *k, const char *kallsyms_path, struct tmigr_features *ret,
+		      struct tmigr_err *err)
 {
 	struct tmigr_features f = {0};
-	struct ksyms typed = {0}, found = {0};
-	int r;
+	struct percpu percpu = {0};
+	bool found[VARS] = {false};
+	int r = 0;
 
 	for (int tp = 0; tp < TMIGR_TPS; tp++)
 		f.tp_arg[tp] = -1;
-	r = probe_btf(btf_path ? btf_path : KERNEL_BTF, &f, &typed, err);
-	if (r < 0)
-		return r;
-	/* Reading all of kallsyms costs some 20 ms: not for nothing. */
-	if (typed.tmigr_cpu || typed.runqueues)
-		r = probe_kallsyms(kallsyms_path ? kallsyms_path : KALLSYMS, &found);
+	if (k)
+		probe_btf(k, &f, &percpu);
+	if ((percpu.id[VAR_TMIGR_CPU] || percpu.id[VAR_RUNQUEUES]) &&
+	    (kallsyms_path || ask_kernel(&percpu, found)))
+		r = probe_kallsyms(kallsyms_path ? kallsyms_path : KALLSYMS, found);
 	if (r < 0)
 		return tmigr_fail(err, r, "no memory to read the kernel's symbols");
-	f.ksym_tmigr_cpu = typed.tmigr_cpu && found.tmigr_cpu;
-	f.ksym_runqueues = typed.runqueues && found.runqueues;
+	f.ksym_tmigr_cpu = percpu.id[VAR_TMIGR_CPU] && found[VAR_TMIGR_CPU];
+	f.ksym_runqueues = percpu.id[VAR_RUNQUEUES] && found[VAR_RUNQUEUES];
+	if (percpu.id[VAR_TMIGR_CPU] && percpu.id[VAR_RUNQUEUES])
+		f.rq_to_tmc =
+			(__s64)percpu.offset[VAR_TMIGR_CPU] - (__s64)percpu.offset[VAR_RUNQUEUES];
 	f.tmigr = f.tp_arg[TMIGR_TP_GROUP_SET_CPU_ACTIVE] >= 0 &&
 		  f.tp_arg[TMIGR_TP_GROUP_SET_CPU_INACTIVE] >= 0 &&
 		  f.tp_arg[TMIGR_TP_CPU_ACTIVE] >= 0 && f.tp_arg[TMIGR_TP_CPU_IDLE_EVENT] >= 0;
 	*ret = f;
 	return 0;
+}
+
+int tmigr_features_probe(const char *btf_path, const char *kallsyms_path,
+			 struct tmigr_features *ret, struct tmigr_err *err)
+{
+	struct kbtf k;
+	int r = kbtf_open(btf_path ? btf_path : TMIGR_KERNEL_BTF_FILE, &k, err);
+
+	if (!r || r == -ENOENT)
+		r = tmigr_features_of(r ? NULL : &k, kallsyms_path, ret, err);
+	kbtf_close(&k);
+	return r;
 }

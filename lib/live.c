@@ -17,7 +17,7 @@
 #include "sysfs.h"
 
 #define POSSIBLE_FILE  "/sys/devices/system/cpu/possible"
-#define SETTLE_MAX_NS  (100 * TMIGR_NS_PER_MS)
+#define SETTLE_MAX_NS  (50 * TMIGR_NS_PER_MS)
 #define SETTLE_STEP_NS (5 * TMIGR_NS_PER_MS)
 
 /* ---- open, close ---- */
@@ -76,8 +76,10 @@ static int allocate(struct tmigr_live *live)
 
 static int probe(struct tmigr_live *live, struct tmigr_err *err)
 {
-	int ret = tmigr_features_probe(NULL, NULL, &live->features, err);
+	int ret = kbtf_open(TMIGR_KERNEL_BTF_FILE, &live->kbtf, err);
 
+	if (!ret || ret == -ENOENT)
+		ret = tmigr_features_of(ret ? NULL : &live->kbtf, NULL, &live->features, err);
 	if (ret)
 		return ret;
 	if (!live->features.btf)
@@ -102,8 +104,9 @@ static int open_live(struct tmigr_live *live, struct tmigr_err *err)
 		ret = probe(live, err);
 	if (ret)
 		return ret;
-	live->rq_to_tmc = tmigr_percpu_distance("runqueues", "tmigr_cpu");
-	return tmigr_live_load(live, err);
+	ret = tmigr_live_load(live, err);
+	kbtf_close(&live->kbtf);
+	return ret;
 }
 
 int tmigr_live_open(const struct tmigr_live_opts *opts, const struct tmigr_topology *topo,
@@ -140,6 +143,7 @@ void tmigr_live_close(struct tmigr_live *live)
 	for (size_t i = 0; live->rings && i < live->topo->n_cpus; i++)
 		tmigr_ring_unmap(&live->rings[i]);
 	tmigr_live_unload(live);
+	kbtf_close(&live->kbtf);
 	if (live->stats_fd >= 0)
 		close(live->stats_fd);
 	free(live->possible);
@@ -200,31 +204,40 @@ static int kick(const struct tmigr_topology *topo)
 	return ret;
 }
 
-/* Every online CPU has made an event, and the ruler has its first pointer. */
-static bool all_seen(struct tmigr_live *live)
+/*
+ * Of every online CPU it is known what it does: it has made an event, or a snapshot
+ * tells.  And the hierarchy can be read, which may need an event of any CPU.  Where
+ * there is no cpuidle driver a snapshot does not tell which state a CPU sleeps in.
+ */
+static bool all_known(struct tmigr_live *live, unsigned char *quiet)
 {
-	bool tmc = !live->features.tmigr, seen = true;
-
+	memset(quiet, TMIGR_SLOT_UNKNOWN, live->topo->n_cpus);
+	if (!live->opts.no_snapshot &&
+	    (tmigr_live_read_snapshot(live, quiet, NULL) || !tmigr_live_snapshot_whole(live)))
+		return false;
 	if (tmigr_live_read_values(live, live->values))
 		return false;
-	for (size_t i = 0; i < live->topo->n_cpus; i++) {
-		const struct tmigr_cpu_value *v = &live->values[live->possible_idx[i]];
-
-		seen = seen && (v->first_ns || !live->topo->cpus[i].online);
-		tmc = tmc || v->tmc;
-	}
-	return seen && tmc;
+	for (size_t i = 0; i < live->topo->n_cpus; i++)
+		if (live->topo->cpus[i].online && quiet[i] == TMIGR_SLOT_UNKNOWN &&
+		    !live->values[live->possible_idx[i]].first_ns)
+			return false;
+	return true;
 }
 
 /* The short sleeps make the events of the CPU that this thread is on. */
-static void settle(struct tmigr_live *live)
+static int settle(struct tmigr_live *live)
 {
 	__u64 begin = tmigr_now_ns(), now = begin;
+	unsigned char *quiet = malloc(live->topo->n_cpus);
 
+	if (!quiet)
+		return -ENOMEM;
 	do {
 		tmigr_sleep_until(now + SETTLE_STEP_NS);
 		now = tmigr_now_ns();
-	} while (!all_seen(live) && now < begin + SETTLE_MAX_NS);
+	} while (!all_known(live, quiet) && now < begin + SETTLE_MAX_NS);
+	free(quiet);
+	return 0;
 }
 
 int tmigr_live_start(struct tmigr_live *live, struct tmigr_err *err)
@@ -248,6 +261,7 @@ int tmigr_live_start(struct tmigr_live *live, struct tmigr_err *err)
 	ret = live->opts.kick ? kick(live->topo) : 0;
 	if (ret)
 		return tmigr_fail(err, ret, "cannot visit every CPU: %s", strerror(-ret));
-	settle(live);
+	if (settle(live))
+		return tmigr_fail(err, -ENOMEM, "no memory for the engine");
 	return 0;
 }

@@ -185,21 +185,48 @@ static int load_error(int ret, struct tmigr_err *err)
 				    : "TMIGR_DEBUG=1 shows why");
 }
 
-static int open_and_load(struct tmigr_live *live)
+/* libbpf relocates against the kernel's types in @subset_fd, which kbtf_write_subset()
+ * chose; -1: against all that the kernel has. */
+static int open_skeleton(struct tmigr_live *live, int subset_fd)
 {
-	const struct tmigr_features *f = &live->features;
-	int ret;
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	char path[64];
 
-	live->skel = tmigr_bpf__open();
+	/* It is read at the load, by this name. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", subset_fd);
+	if (subset_fd >= 0)
+		opts.btf_custom_path = path;
+	live->skel = tmigr_bpf__open_opts(&opts);
 	if (!live->skel)
 		return -errno;
+	return subset_fd < 0 ? 0
+			     : kbtf_write_subset(&live->kbtf, bpf_object__btf(live->skel->obj),
+						 subset_fd);
+}
+
+static int load_skeleton(struct tmigr_live *live)
+{
+	const struct tmigr_features *f = &live->features;
+
 	live->skel->rodata->cfg_timeline = !live->opts.no_timeline;
 	live->skel->rodata->cfg_tmigr = f->tmigr;
 	live->skel->rodata->cfg_connect_cpu_arg = f->tp_arg[TMIGR_TP_CONNECT_CPU_PARENT] == 1;
 	live->skel->rodata->cfg_connect_child_arg = f->tp_arg[TMIGR_TP_CONNECT_CHILD_PARENT] == 1;
 	choose_programs(live);
 	size_maps(live);
-	ret = tmigr_bpf__load(live->skel);
+	return tmigr_bpf__load(live->skel);
+}
+
+static int open_and_load(struct tmigr_live *live, bool plain)
+{
+	int subset_fd = plain ? -1 : memfd_create("tmigr-btf", MFD_CLOEXEC), ret;
+
+	live->use_ksyms = !live->opts.no_ksyms && !plain;
+	ret = open_skeleton(live, subset_fd);
+	if (!ret)
+		ret = load_skeleton(live);
+	if (subset_fd >= 0)
+		close(subset_fd);
 	if (ret) {
 		tmigr_bpf__destroy(live->skel);
 		live->skel = NULL;
@@ -285,14 +312,12 @@ int tmigr_live_load(struct tmigr_live *live, struct tmigr_err *err)
 	int ret;
 
 	libbpf_set_print(quiet_print);
-	live->use_ksyms = !live->opts.no_ksyms;
-	ret = open_and_load(live);
+	ret = open_and_load(live, false);
 	/* kallsyms may list a symbol that the verifier cannot find (a module's,
-	 * or addresses hidden from it): the ruler needs none. */
-	if (ret && ret != -EPERM && live->use_ksyms) {
-		live->use_ksyms = false;
-		ret = open_and_load(live);
-	}
+	 * or addresses hidden from it): the ruler needs none.  Nor need it be our
+	 * choice of types that fails. */
+	if (ret && ret != -EPERM)
+		ret = open_and_load(live, true);
 	if (ret)
 		return load_error(ret, err);
 	live->cpus_fd = bpf_map__fd(live->skel->maps.cpus);

@@ -3,7 +3,6 @@
  * Insides of the live source, shared by lib/live*.c and lib/engine*.c only:
  *   live.c           its life: open, attach, detach, close
  *   live_load.c      the BPF skeleton (private to that file): load, attach
- *   live_percpu.c    where the kernel's per-CPU variables lie
  *   live_ring.c      one CPU's ring buffer
  *   live_drain.c     merge of the ring buffers by time
  *   live_snapshot.c  the hierarchy of the running kernel, as records
@@ -15,11 +14,12 @@
 
 #include "tmigr/clock.h"
 #include "tmigr/err.h"
-#include "tmigr/features.h"
 #include "tmigr/live.h"
 #include "tmigr/maps.h"
 #include "tmigr/topology.h"
 #include "tmigr/totals.h"
+
+#include "features_priv.h"
 
 #define TMIGR_NS_PER_MS 1000000ULL
 #define TMIGR_NS_PER_S	1000000000ULL
@@ -84,7 +84,7 @@ struct tmigr_live {
 	struct tmigr_features features;
 	struct tmigr_bpf *skel;
 	bool use_ksyms;
-	__s64 rq_to_tmc; /* see struct tmigr_snap_args */
+	struct kbtf kbtf; /* until the programs are loaded */
 
 	/* CPUs as the kernel's per-CPU maps order them, and where those of the
 	 * topology are among them. */
@@ -156,11 +156,6 @@ void tmigr_live_unload(struct tmigr_live *live);
 int tmigr_live_run_snap(struct tmigr_live *live, struct tmigr_snap_args *args);
 /* Time and runs of all programs, when measured. */
 void tmigr_live_bpf_cost(struct tmigr_live *live, struct tmigr_cost *cost);
-
-/* ---- live_percpu.c ---- */
-/* Distance from one per-CPU variable of the kernel to another by the kernel's
- * BTF; 0: not known. */
-__s64 tmigr_percpu_distance(const char *from, const char *to);
 
 /* ---- live_edge.c ---- */
 void tmigr_sleep_until(__u64 t_ns);

@@ -135,7 +135,7 @@ int tmigr_live_read_snapshot(struct tmigr_live *live, unsigned char *quiet, stru
 {
 	size_t n = live->topo->n_cpus;
 	bool *online = calloc(n, sizeof(*online));
-	struct tmigr_snap_args args = {.rq_to_tmc = live->rq_to_tmc};
+	struct tmigr_snap_args args = {.rq_to_tmc = live->features.rq_to_tmc};
 	int ret = online ? find_known(live, &args) : -ENOMEM;
 
 	if (!ret)

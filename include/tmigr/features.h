@@ -44,8 +44,12 @@ struct tmigr_features {
 	 * connect events' moved in v7.2). */
 	int tp_arg[TMIGR_TPS];
 	bool tmigr;	     /* the events that the model needs are there */
-	bool ksym_tmigr_cpu; /* address in /proc/kallsyms, type in BTF */
+	bool ksym_tmigr_cpu; /* the kernel finds its address, and its type is in BTF */
 	bool ksym_runqueues;
+	/* From a CPU's runqueue to its struct tmigr_cpu, by the offsets in BTF's section of
+	 * per-CPU variables; 0: not known.  BTF has them though kallsyms without
+	 * CONFIG_KALLSYMS_ALL has no variables; where the section itself lies it does not tell. */
+	long long rq_to_tmc;
 };
 
 /* Name of a tracepoint as the kernel has it ("tmigr_cpu_idle"). */
@@ -53,7 +57,8 @@ const char *tmigr_tp_name(enum tmigr_tp tp);
 
 /*
  * Reads kernel BTF (@btf_path NULL: the running kernel's) and kallsyms
- * (@kallsyms_path NULL: /proc/kallsyms).  Never fails for a missing feature;
+ * (@kallsyms_path NULL: the running kernel is asked, or /proc/kallsyms read where this
+ * user may not load a BPF program).  Never fails for a missing feature;
  * -ENOMEM or a damaged BTF file (-EINVAL) only.
  */
 int tmigr_features_probe(const char *btf_path, const char *kallsyms_path,

@@ -198,6 +198,7 @@ static void old_layout(void **state)
 	}
 	assert_true(f.ksym_tmigr_cpu);
 	assert_true(f.ksym_runqueues);
+	assert_int_equal(f.rq_to_tmc, -4);
 }
 
 /* v7.2: the hierarchy comes first in the connect events. */
@@ -400,7 +401,7 @@ static void damaged_btf(void **state)
 
 static void running_kernel(void **state)
 {
-	struct tmigr_features f;
+	struct tmigr_features f, read;
 	struct tmigr_err err = {""};
 
 	(void)state;
@@ -409,6 +410,10 @@ static void running_kernel(void **state)
 		skip();
 	}
 	assert_int_equal(tmigr_features_probe(NULL, NULL, &f, &err), 0);
+	/* The kernel's answer is what is in the list. */
+	assert_int_equal(tmigr_features_probe(NULL, "/proc/kallsyms", &read, &err), 0);
+	assert_int_equal(f.ksym_tmigr_cpu, read.ksym_tmigr_cpu);
+	assert_int_equal(f.ksym_runqueues, read.ksym_runqueues);
 	assert_true(f.btf);
 	assert_int_equal(f.tp_arg[TMIGR_TP_CPU_IDLE], 0);
 	assert_int_equal(f.tp_arg[TMIGR_TP_CPUHP_ENTER], 0);
