@@ -9,9 +9,9 @@
 #                 the static program on virtual boards (tests/board/README.md)
 # make lint       clang-format, clang-tidy and cppcheck over the sources
 # make bench      measure this tool beside its peers
-# make install    programs, units and man pages [DESTDIR= PREFIX=/usr/local BINDIR=
-#                 SBINDIR= UNITDIR= SYSUSERSDIR= MANDIR=]; make uninstall takes them
-#                 away again
+# make install    programs, units, man pages and completion [DESTDIR= PREFIX=/usr/local
+#                 BINDIR= SBINDIR= UNITDIR= SYSUSERSDIR= MANDIR= BASHCOMPDIR=
+#                 ZSHCOMPDIR= FISHCOMPDIR=]; make uninstall takes them away again
 #
 # V=1 shows commands; SANITIZE=1 builds into build-asan with ASan and UBSan;
 # WERROR=1 makes warnings errors; B=DIR builds there (a tree that is read-only).
@@ -289,6 +289,9 @@ SBINDIR ?= $(PREFIX)/sbin
 UNITDIR ?= $(or $(shell $(PKG_CONFIG) --variable=systemdsystemunitdir systemd 2>/dev/null),$(PREFIX)/lib/systemd/system)
 SYSUSERSDIR ?= $(or $(shell $(PKG_CONFIG) --variable=sysusersdir systemd 2>/dev/null),$(PREFIX)/lib/sysusers.d)
 MANDIR ?= $(PREFIX)/share/man
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 INSTALL ?= install
 MAN := $(wildcard man/*.[1578])
 # Where a page goes: man1, man5, ...
@@ -306,11 +309,21 @@ install: all
 	done
 	$(Q)$(INSTALL) -m 644 systemd/tmigrd.sysusers '$(DESTDIR)$(SYSUSERSDIR)/tmigrd.conf'
 	$(Q)$(foreach m,$(MAN),$(INSTALL) -D -m 644 $(m) '$(DESTDIR)$(MANDIR)/$(call man_section,$(m))/$(notdir $(m))' &&) :
+	$(Q)$(INSTALL) -d '$(DESTDIR)$(BASHCOMPDIR)' '$(DESTDIR)$(ZSHCOMPDIR)' '$(DESTDIR)$(FISHCOMPDIR)'
+	$(Q)$(INSTALL) -m 644 completion/tmigr.bash '$(DESTDIR)$(BASHCOMPDIR)/tmigr'
+	$(Q)ln -sf tmigr '$(DESTDIR)$(BASHCOMPDIR)/tmigrd'
+	$(Q)for s in zsh fish; do \
+		sed 's|@BASHCOMPDIR@|$(BASHCOMPDIR)|' completion/tmigr.$$s > $(B)/completion.$$s || exit 1; \
+	done
+	$(Q)$(INSTALL) -m 644 $(B)/completion.zsh '$(DESTDIR)$(ZSHCOMPDIR)/_tmigr'
+	$(Q)$(INSTALL) -m 644 $(B)/completion.fish '$(DESTDIR)$(FISHCOMPDIR)/tmigr.fish'
 
 uninstall:
 	$(Q)rm -f '$(DESTDIR)$(BINDIR)/tmigr' '$(DESTDIR)$(SBINDIR)/tmigrd' \
 		$(UNITS:%='$(DESTDIR)$(UNITDIR)/%') '$(DESTDIR)$(SYSUSERSDIR)/tmigrd.conf' \
-		$(foreach m,$(MAN),'$(DESTDIR)$(MANDIR)/$(call man_section,$(m))/$(notdir $(m))')
+		$(foreach m,$(MAN),'$(DESTDIR)$(MANDIR)/$(call man_section,$(m))/$(notdir $(m))') \
+		'$(DESTDIR)$(BASHCOMPDIR)/tmigr' '$(DESTDIR)$(BASHCOMPDIR)/tmigrd' \
+		'$(DESTDIR)$(ZSHCOMPDIR)/_tmigr' '$(DESTDIR)$(FISHCOMPDIR)/tmigr.fish'
 
 .PHONY: clean
 clean:

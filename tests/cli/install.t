@@ -28,6 +28,9 @@ paths="DESTDIR=$dest PREFIX=/opt/tm UNITDIR=/units SYSUSERSDIR=/users"
 is "make install DESTDIR=" "$? $(cat "$TMP/err")" "0 "
 files="755 opt/tm/bin/tmigr
 755 opt/tm/sbin/tmigrd
+644 opt/tm/share/bash-completion/completions/tmigr
+644 opt/tm/share/fish/vendor_completions.d/tmigr.fish
+644 opt/tm/share/zsh/site-functions/_tmigr
 $(for m in man/*.[1578]; do echo "644 opt/tm/share/man/man${m##*.}/${m##*/}"; done)
 644 units/tmigrd-metrics.service
 644 units/tmigrd-metrics.timer
@@ -38,6 +41,10 @@ same_listing "files and modes, whatever the umask" "$dest" "$(sort -k2 <<<"$file
 is "ExecStart is where PREFIX puts it" "$(grep -h ^ExecStart= "$dest"/units/*)" \
 	"ExecStart=/opt/tm/bin/tmigr metrics --output /var/lib/prometheus/node-exporter/tmigr.prom
 ExecStart=/opt/tm/sbin/tmigrd --foreground"
+is "bash completes tmigrd too" "$(readlink "$dest/opt/tm/share/bash-completion/completions/tmigrd")" tmigr
+is "the other shells name bash's file where it is" \
+	"$(grep -rhoE "'[^' ]*/completions/tmigr'" "$dest"/opt/tm/share/{zsh,fish} | sort -u)" \
+	"'/opt/tm/share/bash-completion/completions/tmigr'"
 is "nothing else in the units differs" \
 	"$(for u in "$dest"/units/*; do
 		sed 's|/opt/tm/|/usr/|' "$u" | diff "systemd/${u##*/}" -
