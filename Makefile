@@ -5,7 +5,7 @@
 # make check      install what is missing, and run all the tests
 # make static     build/static/tmigr, one file that runs anywhere;
 #                 ARCH=arm64: build/static-arm64/tmigr, cross-built
-# make check-board [BOARD=name|all] [KERNEL=series|image|all]
+# make check-board [BOARD=name|all] [KERNEL=series|image|all] [SESSIONS=names] [JOBS=N]
 #                 the static program on virtual boards (tests/board/README.md)
 # make lint       clang-format, clang-tidy and cppcheck over the sources
 # make bench      measure this tool beside its peers
@@ -247,7 +247,8 @@ static static-board:
 .PHONY: check-board
 check-board:
 	$(Q)scripts/install-deps --board || echo "check-board: goes on with what is here" >&2
-	$(Q)prove -v -e '' tests/board/check.py :: --board $(or $(BOARD),rk3576) --kernel $(or $(KERNEL),6.12 7.3)
+	$(Q)prove -v -e '' tests/board/check.py :: --board $(or $(BOARD),rk3576) --kernel $(or $(KERNEL),6.12 7.3) \
+		$(if $(SESSIONS),--only $(SESSIONS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(KEEP),--keep $(KEEP))
 
 .PHONY: deps demo check check-only lint bench
 deps:

@@ -1,25 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""check [--board NAME...|all] [--kernel SERIES|IMAGE...|all] [--keep DIRECTORY]
-      [--only SESSION...]
+"""check [--board NAME...|all] [--kernel SERIES|IMAGE|all...] [--only SESSION...]
+      [--jobs N] [--keep DIRECTORY]
 
 Boots each board with each kernel, once for each session, runs the static tmigr there
-(guest/SESSION.sh) and checks what it said. Speaks TAP. --keep: what the guests left,
-for a look.
+(guest/SESSION.sh) and checks what it said. Speaks TAP, with a table at the end.
+--jobs: so many boots at a time, by default one for each CPU of this machine.
+--keep: what the guests left, for a look.
 """
 
 import argparse
 import csv
 import functools
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import traceback
 
 import bookings
 import changes
+import jobs
 import judge
 import machine
 import packages
@@ -27,6 +31,7 @@ import sources  # of tests/oracle, as judge's
 import tracedat
 import turns
 from boards import BOARDS
+from stream import Stream, Tap
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 SERIES = ("6.12", "6.16", "6.18", "6.19", "7.0", "7.1", "7.2", "7.3")
@@ -40,35 +45,6 @@ SERVED = ("served", "served-hotplug", "served-storm", "served-step")
 LATE_UNKNOWN_NS = 1_000_000
 # By ftrace, who holds is known once the holder has made an event; it may hold for long without.
 COMMON_NS = 1_000_000_000
-
-
-class Tap:
-    """Test lines on standard output."""
-
-    def __init__(self):
-        self.n = self.failed = 0
-
-    def _line(self, word, text):
-        self.n += 1
-        print(f"{word} {self.n} - {text}", flush=True)
-
-    def ok(self, name, problems=()):
-        """A test; `problems` says what is wrong, nothing when it passed."""
-        problems = list(problems)
-        self.failed += bool(problems)
-        self._line("not ok" if problems else "ok", name)
-        for p in problems[:10]:
-            self.note(p)
-        if len(problems) > 10:
-            self.note(f"and {len(problems) - 10} more")
-
-    def skip(self, name, why):
-        self._line("ok", f"{name} # SKIP {why}")
-
-    @staticmethod
-    def note(text):
-        for line in str(text).splitlines():
-            print(f"# {line}")
 
 
 def need_qemu(arch):
@@ -99,14 +75,13 @@ def programs(arch):
 
 
 @functools.cache
-def rec_dump():
-    """The host's program that prints a recording's records."""
-    path = TREE / "build/tests/programs/rec-dump"
-    done = subprocess.run(["make", "B=build", path.relative_to(TREE)], cwd=TREE, text=True,
-                          capture_output=True)
+def host_programs():
+    """The folder of the programs that read recordings here."""
+    wanted = ["build/tmigr", *(f"build/tests/programs/{p}" for p in ("rec-dump", "model-feed"))]
+    done = subprocess.run(["make", "B=build", *wanted], cwd=TREE, text=True, capture_output=True)
     if done.returncode:
-        raise BuildFailed(f"rec-dump does not build: {done.stderr.strip()[-300:]}")
-    return path
+        raise BuildFailed(f"make {' '.join(wanted)} failed: {done.stderr.strip()[-300:]}")
+    return TREE / "build"
 
 
 def recorded(body):
@@ -114,9 +89,11 @@ def recorded(body):
     with tempfile.NamedTemporaryFile(suffix=".tmr") as f:
         f.write(body)
         f.flush()
-        return subprocess.run([rec_dump(), f.name], text=True, capture_output=True).stdout
+        return subprocess.run([host_programs() / "tests/programs/rec-dump", f.name], text=True,
+                              capture_output=True).stdout
 
 
+@functools.cache
 def image_of(kernel, arch):
     """(label, path) of a kernel named by its series or by a path."""
     path = pathlib.Path(kernel)
@@ -316,16 +293,6 @@ def check_daemon(tap, name, out, _):
         tap.note(out[kind].decode().strip())
 
 
-@functools.cache
-def host_programs():
-    """The folder of the programs that read recordings here."""
-    wanted = ["build/tmigr", *(f"build/tests/programs/{p}" for p in ("rec-dump", "model-feed"))]
-    done = subprocess.run(["make", "B=build", *wanted], cwd=TREE, text=True, capture_output=True)
-    if done.returncode:
-        raise BuildFailed(f"make {' '.join(wanted)} failed: {done.stderr.strip()[-300:]}")
-    return TREE / "build"
-
-
 def imported(folder, out, board):
     """The recording that `tmigr import` makes of a trace.dat with the guest's pages."""
     systems = {}
@@ -391,31 +358,48 @@ def compare_sources(tap, name, paths, blind, capacities):
     tap.note(f"{(end - start) / 1e9:.2f} s, {answers['BPF']['records']} records, {held} holdings")
 
 
-def check(tap, board, kernel, keep, only):
-    name = f"{board.name} {kernel}"
-    try:
-        # What costs least to find missing comes first.
-        need_qemu(board.arch)
-        programs(board.arch)
-        rec_dump()
-        label, image = image_of(kernel, board.arch)
-        packages.Root(board.arch)
-    except packages.Unavailable as e:
-        tap.skip(name, e)
-        return
-    except BuildFailed as e:
-        tap.ok(f"{name}: the static tmigr builds", [str(e)])
-        return
+def prepare(arch):
+    """All that the boots share, before there are several at a time."""
+    need_qemu(arch)  # what costs least to find missing comes first
+    programs(arch)
+    host_programs()
+    machine.base(arch)
+
+
+def run_session(board, label, image, session, keep):
+    """What there is to say of one boot, whatever becomes of it."""
+    tap = Tap()
     name = f"{board.name} {label}"
-    for session in only:
-        if session == "changes" and board.name != "rk3576":
-            continue
-        judged, append = SESSIONS[session]
-        append = append.format(half=board.cpus // 2, last=board.cpus - 1, other=board.cpus - 2)
-        out = boot(tap, name, board, image, f"{session}.sh", append)
+    judged, append = SESSIONS[session]
+    append = append.format(half=board.cpus // 2, last=board.cpus - 1, other=board.cpus - 2)
+    try:
+        out = boot(tap, f"{name} {session}", board, image, f"{session}.sh", append)
         if out:
             keep_files(keep, f"{name} {session}", out)
             judged(tap, name, out, board)
+    except Exception:  # pylint: disable=broad-except
+        tap.ok(f"{name} {session}: could be judged", traceback.format_exc().splitlines()[-10:])
+    return tap
+
+
+def plan(board, kernel, only, keep):
+    """Yields ((board, kernel, session), function that gives its Tap); where the kernel cannot be had,
+    one that says why, of no session."""
+    tap = Tap()
+    try:
+        prepare(board.arch)
+        label, image = image_of(kernel, board.arch)
+    except packages.Unavailable as e:
+        tap.skip(f"{board.name} {kernel}", e)
+    except BuildFailed as e:
+        tap.ok(f"{board.name} {kernel}: the programs build", [str(e)])
+    else:
+        for session in only:
+            if session != "changes" or board.name == "rk3576":
+                yield (board.name, label, session), functools.partial(
+                    run_session, board, label, image, session, keep)
+        return
+    yield (board.name, kernel, None), lambda: tap
 
 
 # One boot each: guest/NAME.sh, what judges it, and what the kernel's command line gets.
@@ -430,30 +414,42 @@ SESSIONS = {
 }
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--board", nargs="+", default=["rk3576"])
     parser.add_argument("--kernel", nargs="+", default=["6.12", "7.3"])
     parser.add_argument("--keep")
     parser.add_argument("--only", nargs="+", choices=list(SESSIONS), default=list(SESSIONS))
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     args = parser.parse_args()
-    names = list(BOARDS) if args.board == ["all"] else args.board
-    kernels = SERIES if args.kernel == ["all"] else args.kernel
-    unknown = [n for n in names if n not in BOARDS]
+    if args.jobs < 1:
+        sys.exit(f"check: --jobs {args.jobs}: one boot at a time is the least")
+    args.board = list(BOARDS) if args.board == ["all"] else args.board
+    unknown = [n for n in args.board if n not in BOARDS]
     if unknown:
         sys.exit(f"check: no board {unknown[0]}; there are {', '.join(BOARDS)}")
-    if len({BOARDS[n].arch for n in names}) == 1:  # the reason for all, which prove shows
+    args.kernel = [k for name in args.kernel for k in (SERIES if name == "all" else (name,))]
+    return args
+
+
+def main():
+    args = arguments()
+    if len({BOARDS[n].arch for n in args.board}) == 1:  # the reason for all, which prove shows
         try:
-            need_qemu(BOARDS[names[0]].arch)
+            need_qemu(BOARDS[args.board[0]].arch)
         except packages.Unavailable as e:
             print(f"1..0 # SKIP {e}")
             return
-    tap = Tap()
-    for n in names:
-        for kernel in kernels:
-            check(tap, BOARDS[n], kernel, args.keep, args.only)
-    print(f"1..{tap.n}")
-    sys.exit(tap.failed > 0)
+    boots = (boot for n in args.board for kernel in args.kernel
+             for boot in plan(BOARDS[n], kernel, args.only, args.keep))
+    printed = Stream()
+    for key, tap in jobs.in_order(boots, args.jobs):
+        if isinstance(tap, jobs.Died):
+            died, tap = tap, Tap()
+            tap.ok(f"{' '.join(key)}: its check ends", [died])
+        printed.add(*key, tap)
+    printed.end()
+    sys.exit(printed.failed > 0)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Boots a board under QEMU's emulation, runs a script in it, and brings a folder out."""
 
+import functools
 import hashlib
 import io
 import pathlib
@@ -12,7 +13,7 @@ import time
 
 from boards import device_tree
 from initramfs import Archive
-from packages import Root, Unavailable, cache_dir
+from packages import Unavailable, cache_dir, root
 
 HERE = pathlib.Path(__file__).parent
 QEMU = {"arm64": "qemu-system-aarch64", "amd64": "qemu-system-x86_64"}
@@ -76,14 +77,14 @@ def _device_tree(board, qemu, machine, argv, folder):
     return blob
 
 
-def _base(arch):
+@functools.cache
+def base(arch):
     """What every guest has: busybox, the workload program, init."""
-    root = Root(arch)
     archive = Archive()
     for path in ("dev", "proc", "sys", "out", "tmp", "bin"):
         archive.directory(path)
     archive.device("dev/console", 5, 1)
-    (busybox,) = root.unpack("busybox-static", root.release()).glob("**/bin/busybox")
+    (busybox,) = root(arch).unpack("busybox-static", root(arch).release()).glob("**/bin/busybox")
     archive.file("bin/busybox", busybox.read_bytes())
     archive.link("bin/sh", "busybox")
     archive.file("bin/tmwork", cross_build(HERE / "tmwork.c", arch).read_bytes())
@@ -107,7 +108,7 @@ def run(board, kernel, script, files=None, append="", timeout_s=180, memory_mb=1
     with tempfile.TemporaryDirectory(prefix="board-") as folder:
         folder = pathlib.Path(folder)
         initrd = folder / "initrd"
-        initrd.write_bytes(_base(board.arch) + bytes(own))
+        initrd.write_bytes(base(board.arch) + bytes(own))
         machine, argv = _machine(board, memory_mb)
         if board.arch == "arm64":
             argv += ["-dtb", _device_tree(board, qemu, machine, argv, folder)]

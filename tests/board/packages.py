@@ -132,9 +132,11 @@ class Root:
                     raise
         return True
 
-    def names(self, prefix):
+    @functools.cached_property
+    def kernels(self):
+        """Names of all packages of a kernel's image, in one call, for it takes seconds."""
         assert self._ready
-        return self._apt("apt-cache", "pkgnames", prefix).split()
+        return self._apt("apt-cache", "pkgnames", "linux-image-").split()
 
     def unpack(self, name, suite=None):
         """Folder with the files of package `name`, downloaded if not in the cache."""
@@ -157,6 +159,12 @@ class Root:
         return _release()
 
 
+@functools.cache
+def root(arch):
+    """The one for all that is asked of an architecture: its lists are updated once."""
+    return Root(arch)
+
+
 def _version_key(version):
     return [int(x) for x in re.findall(r"\d+", version.split("-")[0].split("+")[0])]
 
@@ -166,12 +174,12 @@ def kernel(series, arch):
 
     Offline, the newest one in the cache does.
     """
-    root = Root(arch)
+    place = root(arch)
     want = re.compile(rf"linux-image-({re.escape(series)}\.\d[^-]*)-cloud-{arch}")
     try:
-        names = root.names(f"linux-image-{series}.")
+        names = place.kernels
     except Unavailable:
-        names = [p.name for p in (root.dir / "unpacked").glob("linux-image-*")]
+        names = [p.name for p in (place.dir / "unpacked").glob("linux-image-*")]
         if not any(want.fullmatch(n) for n in names):
             raise
     versions = [m.group(1) for m in map(want.fullmatch, names) if m]
@@ -182,10 +190,10 @@ def kernel(series, arch):
     # linux-binary, which since 7.2 keeps it in the modules folder.
     for package in ("linux-image", "linux-binary"):
         try:
-            place = root.unpack(f"{package}-{version}-cloud-{arch}")
+            files = place.unpack(f"{package}-{version}-cloud-{arch}")
         except Unavailable:
             continue
-        found = [*place.glob("boot/vmlinuz*"), *place.glob("usr/lib/modules/*/vmlinuz*")]
+        found = [*files.glob("boot/vmlinuz*"), *files.glob("usr/lib/modules/*/vmlinuz*")]
         if found:
             return version, found[0]
     raise Unavailable(f"the packages of kernel {version} hold no image")

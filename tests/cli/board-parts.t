@@ -3,9 +3,15 @@
 """The parts of tests/board that need no emulator: device trees, archives, and that
 the comparisons find what is wrong."""
 
+import contextlib
+import functools
 import gzip
+import io
+import os
 import pathlib
 import sys
+import tempfile
+import time
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS / "board"))
@@ -14,9 +20,11 @@ import bookings  # noqa: E402
 import btf  # noqa: E402
 import devicetree  # noqa: E402
 import initramfs  # noqa: E402
+import jobs  # noqa: E402
 import judge  # noqa: E402
 import turns  # noqa: E402
 from boards import BOARDS, device_tree  # noqa: E402
+from stream import Stream, Tap  # noqa: E402
 
 CAPTURE = TESTS / "fixtures" / "captures" / "rk3576-7.3.4-unaware-all"
 n = failed = 0
@@ -278,6 +286,48 @@ def test_disturbance():
     ok(judge.disturbs(report, "") == ([], 0), "disturbance: nothing seen is told")
 
 
+def boot_of(n, folder):
+    """Some boot's lines, later ones sooner; the third dies."""
+    (folder / f"{n}-begin").touch()
+    time.sleep(0.02 * (5 - n))
+    begun = len(list(folder.glob("*-begin"))) - len(list(folder.glob("*-end")))
+    if n == 2:
+        os._exit(7)
+    tap = Tap()
+    tap.ok(f"{n}", [] if begun <= 2 else ["more at once than asked for"])
+    tap.ok("wrong", ["a", "b"] if n == 3 else [])
+    tap.skip("none", "no\nreason")
+    (folder / f"{n}-end").touch()
+    return tap
+
+
+def test_jobs():
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        works = [(("b", "k", f"s{n}"), functools.partial(boot_of, n, folder)) for n in range(5)]
+        told = list(jobs.in_order(iter(works), 2))
+    ok([key for key, _ in told] == [key for key, _ in works], "boots: told in their order")
+    ok([n for n, (_, tap) in enumerate(told) if isinstance(tap, jobs.Died)] == [2],
+       "boots: one that dies ends no other")
+    taps = [(key, tap) for key, tap in told if isinstance(tap, Tap)]
+    ok(all(tap.lines[0][0] == "ok" for n, (_, tap) in enumerate(taps) if n < 2),
+       "boots: two at a time, where two were asked for")
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        printed = Stream()
+        for key, tap in taps:
+            printed.add(*key, tap)
+        printed.add("b", "other", None, Tap())
+        printed.end()
+    lines = text.getvalue().splitlines()
+    ok(lines[:6] == ["ok 1 - 0", "ok 2 - wrong", "ok 3 - none # SKIP no reason",
+                     "ok 4 - 1", "ok 5 - wrong", "ok 6 - none # SKIP no reason"] and
+       lines[7:10] == ["not ok 8 - wrong", "# a", "# b"] and lines[-1] == "1..12" and
+       printed.failed == 1, "boots: one stream of TAP")
+    ok(lines[-3:-1] == ["# | `b` | k | 7 | 1 | 4 | `s0`, `s1`, `s3`, `s4` |", "# | `b` | other | 0 | 0 | 0 |  |"],
+       "boots: and a table")
+
+
 def test_isolated():
     boot = "\n".join(f" cpuhp/{c}-9 [00{c}] ..... 0.10000{c}: tmigr_cpu_available: cpu={c} parent=0x10"
                      for c in range(3))
@@ -299,7 +349,7 @@ def test_btf():
 
 
 for test in (test_device_trees, test_archive, test_judge, test_bookings, test_holdings,
-             test_hierarchies, test_disturbance, test_isolated, test_btf):
+             test_hierarchies, test_disturbance, test_jobs, test_isolated, test_btf):
     test()
 print(f"1..{n}")
 sys.exit(failed > 0)
