@@ -224,14 +224,17 @@ static bool all_known(struct tmigr_live *live, unsigned char *quiet)
 	return true;
 }
 
-/* The short sleeps make the events of the CPU that this thread is on. */
+/* What loading left to RCU would wake CPUs in the window: it is waited for.  The short
+ * sleeps make the events of the CPU that this thread is on. */
 static int settle(struct tmigr_live *live)
 {
-	__u64 begin = tmigr_now_ns(), now = begin;
 	unsigned char *quiet = malloc(live->topo->n_cpus);
+	__u64 begin, now;
 
 	if (!quiet)
 		return -ENOMEM;
+	tmigr_live_wait_handlers(live);
+	begin = now = tmigr_now_ns();
 	do {
 		tmigr_sleep_until(now + SETTLE_STEP_NS);
 		now = tmigr_now_ns();

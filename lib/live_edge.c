@@ -131,6 +131,15 @@ static size_t take_figures(struct tmigr_live *live, __u64 edge, bool settled,
 	return left;
 }
 
+/* Some CPU whose figures are still wanted has not passed @edge: they are in `cur`. */
+static bool any_before(const struct tmigr_live *live, __u64 edge, const bool *done)
+{
+	for (size_t i = 0; i < live->topo->n_cpus; i++)
+		if (!done[i] && live->values[live->possible_idx[i]].edge_ns != edge)
+			return true;
+	return false;
+}
+
 int tmigr_live_read_edge(struct tmigr_live *live, __u64 edge, bool settled,
 			 struct tmigr_edge_cpu *ret, __u64 *ret_complete_ns, struct tmigr_err *err)
 {
@@ -141,8 +150,11 @@ int tmigr_live_read_edge(struct tmigr_live *live, __u64 edge, bool settled,
 
 	for (int round = 0; !r && left && round < READ_ROUNDS; round++) {
 		r = tmigr_live_read_values(live, live->values);
-		if (!r && !settled)
+		/* The wait wakes RCU's thread, and with it a CPU that so moves.  That
+		 * one is read again and has passed: no second wait for its sake. */
+		if (!r && !settled && (!round || any_before(live, edge, done)))
 			r = tmigr_live_wait_handlers(live);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST); /* `edge` is read after edge_ns */
 		if (!r)
 			r = tmigr_live_read_values(live, live->values2);
 		if (!r)

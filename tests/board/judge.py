@@ -175,11 +175,11 @@ def disturbs(report, watch):
     window's edges. What interrupts the tool is not the tool's doing.
 
     Reading the figures of an edge waits for RCU, which wakes RCU's thread wherever it last ran: that
-    is allowed in the window's first EDGE_NS."""
+    is allowed once, in the window's first EDGE_NS."""
     keeper = report["observer"]["housekeeping_cpu"]
     end = report["start_ns"] + report["window_ns"]
     edge_end = report["start_ns"] + EDGE_NS
-    problems, ran, rcu_ns = [], 0, 0
+    problems, ran, rcu_ns = [], 0, None
     for line in watch.splitlines():
         m = WATCHED.match(line)
         if not m:
@@ -197,9 +197,9 @@ def disturbs(report, watch):
         if not by_tool and not of_tool:
             continue
         others = _targets(name, text) - {keeper}
-        if name == "sched_waking" and text.startswith("comm=rcu_") and t < edge_end:
+        if rcu_ns is None and t < edge_end and name == "sched_waking" and text.startswith("comm=rcu_"):
             rcu_ns = t
-        if t - rcu_ns < 20 * STAMP_NS:
+        if rcu_ns is not None and t - rcu_ns < 20 * STAMP_NS:
             continue  # the wake-up and its own interrupt; the scheduler chooses the CPU
         if others:
             problems.append(f"another CPU is disturbed: {line.strip()}")

@@ -270,6 +270,7 @@ EVIL = {
     "it is woken elsewhere": "<idle>-0 [001] d.h3. 3.1: sched_waking: comm=tmigr pid=9 target_cpu=001",
     "it wakes another": "tmigr-9 [003] d..3. 3.1: sched_waking: comm=sh pid=7 prio=120 target_cpu=006",
     "it waits for RCU again": "tmigr-9 [003] d..3. 3.1: sched_waking: comm=rcu_sched pid=15 target_cpu=002",
+    "it waits for RCU twice": "tmigr-9 [003] d..3. 1.505000: sched_waking: comm=rcu_sched pid=15 target_cpu=002",
     "it interrupts another": "tmigr-9 [003] d..3. 3.1: ipi_send_cpu: cpu=2 callsite=x",
     "it interrupts several": "tmigr-9 [003] d..3. 3.1: ipi_raise: target_mask=00000000,00000018 (Function)",
     "the same by CPU mask": "tmigr-9 [003] d..3. 3.1: ipi_send_cpumask: cpumask=00000001,00000000 callsite=x",
