@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -434,6 +435,8 @@ def arguments():
 
 def main():
     args = arguments()
+    # Ended from outside, it takes what it has started along: the boots, these their QEMU.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if len({BOARDS[n].arch for n in args.board}) == 1:  # the reason for all, which prove shows
         try:
             need_qemu(BOARDS[args.board[0]].arch)
