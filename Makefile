@@ -247,7 +247,7 @@ static static-board:
 .PHONY: check-board
 check-board:
 	$(Q)scripts/install-deps --board || echo "check-board: goes on with what is here" >&2
-	$(Q)prove -v -e '' tests/board/check.py :: --board $(or $(BOARD),rk3576) --kernel $(or $(KERNEL),6.12 7.3) \
+	$(Q)tests/board/check.py --board $(or $(BOARD),rk3576) --kernel $(or $(KERNEL),6.12 7.3) \
 		$(if $(SESSIONS),--only $(SESSIONS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(KEEP),--keep $(KEEP))
 
 .PHONY: deps demo check check-only lint bench

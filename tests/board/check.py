@@ -437,7 +437,7 @@ def main():
     args = arguments()
     # Ended from outside, it takes what it has started along: the boots, these their QEMU.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    if len({BOARDS[n].arch for n in args.board}) == 1:  # the reason for all, which prove shows
+    if len({BOARDS[n].arch for n in args.board}) == 1:  # the reason for all
         try:
             need_qemu(BOARDS[args.board[0]].arch)
         except packages.Unavailable as e:
@@ -452,7 +452,7 @@ def main():
             tap.ok(f"{' '.join(key)}: its check ends", [died])
         printed.add(*key, tap)
     printed.end()
-    sys.exit(printed.failed > 0)
+    sys.exit(bool(printed.failures))
 
 
 if __name__ == "__main__":

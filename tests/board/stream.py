@@ -31,12 +31,9 @@ class Stream:
 
     def __init__(self):
         self.n = 0
+        self.failures = []
         # {(board, kernel): {"sessions": [name of each that ran], "ok": count of each word, ...}}
         self.cells = {}
-
-    @property
-    def failed(self):
-        return sum(cell["not ok"] for cell in self.cells.values())
 
     def add(self, board, kernel, session, tap):
         """All of one boot's lines. `session`: None for a cell that cannot be had."""
@@ -48,6 +45,8 @@ class Stream:
                 print(f"# {text}")
                 continue
             self.n += 1
+            if word == "not ok":
+                self.failures.append(f"{self.n} - {text}")
             print(f"{'ok' if word == 'skip' else word} {self.n} - {text}")
         for word, count in collections.Counter(word for word, _ in tap.lines if word).items():
             cell[word] += count
@@ -62,6 +61,8 @@ class Stream:
             yield f"| `{board}` | {kernel} | {cell['ok']} | {cell['not ok']} | {cell['skip']} | {sessions} |"
 
     def end(self):
+        for text in self.failures:
+            print(f"# failed: {text}")
         for line in self.table():
             print(f"# {line}")
         print(f"1..{self.n}", flush=True)
