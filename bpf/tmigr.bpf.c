@@ -12,6 +12,7 @@
  */
 #include "snapshot.bpf.h"
 #include "timeline.bpf.h"
+#include "tmigr/hotplug.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -156,26 +157,24 @@ static __always_inline void set_offline(__u32 cpu, bool offline)
 	PUT(own, t, .type = type, .b = cpu);
 }
 
-/* Offline begins when the teardown step has ended: the CPU is dead then. */
 SEC("raw_tp/cpuhp_exit")
 int on_cpuhp_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	int step = ctx->args[2], ret = ctx->args[3];
 
-	if (step == (int)bpf_core_enum_value(enum cpuhp_state, CPUHP_TEARDOWN_CPU) && ret == 0)
+	if (tmigr_hotplug_took_down(step, bpf_core_enum_value(enum cpuhp_state, CPUHP_TEARDOWN_CPU),
+				    ret))
 		set_offline(ctx->args[0], true);
 	return 0;
 }
 
-/* It ends when the bring-up step begins: from there on the CPU works, and up to
- * there it has no event (where the CPU is started earlier, it waits for this).
- * On the way down the same step is passed once more, with a target below it. */
 SEC("raw_tp/cpuhp_enter")
 int on_cpuhp_enter(struct bpf_raw_tracepoint_args *ctx)
 {
 	int target = ctx->args[1], step = ctx->args[2];
 
-	if (step == (int)bpf_core_enum_value(enum cpuhp_state, CPUHP_BRINGUP_CPU) && target >= step)
+	if (tmigr_hotplug_brings_up(step, bpf_core_enum_value(enum cpuhp_state, CPUHP_BRINGUP_CPU),
+				    target))
 		set_offline(ctx->args[0], false);
 	return 0;
 }

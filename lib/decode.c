@@ -12,6 +12,7 @@
 #include <event-parse.h>
 
 #include "sysfs.h"
+#include "tmigr/hotplug.h"
 #include "tmigr/topology.h"
 
 #define HOTPLUG_STATES "/sys/devices/system/cpu/hotplug/states"
@@ -137,6 +138,13 @@ const char *tmigr_decoder_problem(const struct tmigr_decoder *d)
 	return d->problem;
 }
 
+void tmigr_decoder_functions(struct tmigr_decoder *d, const char *(*name)(void *arg, __u64 address),
+			     void *arg)
+{
+	d->function = name;
+	d->function_arg = arg;
+}
+
 bool tmigr_decoder_has(const struct tmigr_decoder *d, enum tmigr_traced_type type)
 {
 	for (size_t i = 0; i < d->n; i++)
@@ -221,21 +229,25 @@ static bool set_field(struct tmigr_traced *e, enum decode_dest dest, __u64 v)
 	}
 }
 
-/* A step of hotplug counts when it is the one that brings the CPU up, on the way
- * there, or took it down: see the BPF programs. */
-static bool is_step(const struct tmigr_decoder *d, const struct tmigr_traced *e, __u64 target)
+/* Does that step of hotplug bring the CPU up, or did it take it down? */
+static bool is_step(struct tmigr_decoder *d, const struct tmigr_traced *e, __u64 target,
+		    __u64 function)
 {
 	int step = (int)(__u32)e->value, t = (int)(__u32)target;
+	const char *name;
 
-	if (e->type == TMIGR_TRACED_HOTPLUG_ONLINE)
-		return step == d->steps.bringup && t >= step && step >= 0;
-	return step == d->steps.teardown && t == 0 && step >= 0;
+	if (e->type == TMIGR_TRACED_HOTPLUG_OFFLINE)
+		return tmigr_hotplug_took_down(step, d->steps.teardown, t);
+	name = d->function && function ? d->function(d->function_arg, function) : NULL;
+	if (name)
+		tmigr_hotplug_learn(&d->steps, step, name, strlen(name));
+	return tmigr_hotplug_brings_up(step, d->steps.bringup, t);
 }
 
-static int fill(const struct tmigr_decoder *d, const struct decode_layout *l,
-		const unsigned char *data, struct tmigr_traced *e)
+static int fill(struct tmigr_decoder *d, const struct decode_layout *l, const unsigned char *data,
+		struct tmigr_traced *e)
 {
-	__u64 target = 0;
+	__u64 target = 0, function = 0;
 
 	e->has = l->has;
 	e->pid = (__s32)load(data + l->pid_offset, l->pid_size, d->swap);
@@ -245,6 +257,8 @@ static int fill(const struct tmigr_decoder *d, const struct decode_layout *l,
 
 		if (f->dest == DECODE_TARGET)
 			target = v;
+		else if (f->dest == DECODE_FUNCTION)
+			function = v;
 		else if (!set_field(e, f->dest, v))
 			return -EINVAL;
 	}
@@ -255,7 +269,7 @@ static int fill(const struct tmigr_decoder *d, const struct decode_layout *l,
 		return -EINVAL;
 	if (l->type != TMIGR_TRACED_HOTPLUG_ONLINE && l->type != TMIGR_TRACED_HOTPLUG_OFFLINE)
 		return 1;
-	if (is_step(d, e, target)) {
+	if (is_step(d, e, target, function)) {
 		e->value = 0;
 		return 1;
 	}
@@ -263,8 +277,8 @@ static int fill(const struct tmigr_decoder *d, const struct decode_layout *l,
 	return 0;
 }
 
-int tmigr_decode(const struct tmigr_decoder *d, const void *data, size_t size, __u64 t_ns,
-		 __u32 cpu, struct tmigr_traced *ret)
+int tmigr_decode(struct tmigr_decoder *d, const void *data, size_t size, __u64 t_ns, __u32 cpu,
+		 struct tmigr_traced *ret)
 {
 	const unsigned char *bytes = data;
 	const struct decode_layout *l;

@@ -16,12 +16,6 @@
 struct tep_handle;
 struct tmigr_decoder;
 
-/* Steps of CPU hotplug, whose numbers are the kernel's own; -1: not known, then
- * no HOTPLUG_ONLINE, HOTPLUG_OFFLINE. */
-struct tmigr_hotplug_steps {
-	int bringup, teardown;
-};
-
 /* "states" of /sys/devices/system/cpu/hotplug under @root (NULL: "/"). */
 struct tmigr_hotplug_steps tmigr_hotplug_steps_read(const char *root);
 
@@ -35,6 +29,10 @@ int tmigr_decoder_new(struct tep_handle *tep, struct tmigr_hotplug_steps steps,
 void tmigr_decoder_free(struct tmigr_decoder *d); /* NULL is fine */
 /* The first event left out, and why; "": none. */
 const char *tmigr_decoder_problem(const struct tmigr_decoder *d);
+/* Steps of CPU hotplug that were not given are learnt from the names of the functions that
+ * they call; NULL: of that address none is known. */
+void tmigr_decoder_functions(struct tmigr_decoder *d, const char *(*name)(void *arg, __u64 address),
+			     void *arg);
 bool tmigr_decoder_has(const struct tmigr_decoder *d, enum tmigr_traced_type type);
 
 /*
@@ -42,7 +40,7 @@ bool tmigr_decoder_has(const struct tmigr_decoder *d, enum tmigr_traced_type typ
  * event; 0: one of no use (then *ret is an OTHER); -EINVAL: shorter than its
  * format says, or a value that no kernel writes (*ret is then nothing).
  */
-int tmigr_decode(const struct tmigr_decoder *d, const void *data, size_t size, __u64 t_ns,
-		 __u32 cpu, struct tmigr_traced *ret);
+int tmigr_decode(struct tmigr_decoder *d, const void *data, size_t size, __u64 t_ns, __u32 cpu,
+		 struct tmigr_traced *ret);
 
 #endif

@@ -81,6 +81,7 @@ static const struct wanted connect_child[] = {{DECODE_GROUP, "child", NULL, fals
 static const struct wanted cpuhp_enter[] = {{DECODE_SUBJECT, "cpu", NULL, false},
 					    {DECODE_TARGET, "target", NULL, false},
 					    {DECODE_VALUE, "idx", NULL, false},
+					    {DECODE_FUNCTION, "fun", NULL, true},
 					    END};
 static const struct wanted cpuhp_exit[] = {{DECODE_SUBJECT, "cpu", NULL, false},
 					   {DECODE_TARGET, "ret", NULL, false},

@@ -5,7 +5,7 @@
 
 #include "decode.h"
 
-/* What is taken from an event; members of struct tmigr_traced but for the last. */
+/* What is taken from an event; members of struct tmigr_traced but for the last two. */
 enum decode_dest {
 	DECODE_CPU,
 	DECODE_VALUE,
@@ -20,7 +20,8 @@ enum decode_dest {
 	DECODE_NODE,
 	DECODE_CAPACITY,
 	DECODE_NUM_CHILDREN,
-	DECODE_TARGET, /* of a hotplug step: what it is on the way to, or its result */
+	DECODE_TARGET,	 /* of a hotplug step: what it is on the way to, or its result */
+	DECODE_FUNCTION, /* ... what it calls */
 	DECODE_DESTS
 };
 
@@ -47,6 +48,8 @@ struct tmigr_decoder {
 	bool swap; /* the file is of the other endianness */
 	__u16 type_offset;
 	struct tmigr_hotplug_steps steps;
+	const char *(*function)(void *arg, __u64 address); /* or NULL */
+	void *function_arg;
 	size_t n;
 	struct decode_layout *layouts;
 	__u8 *by_id; /* index in layouts plus 1; 0: of no use */

@@ -17,6 +17,7 @@
 
 #include "model_internal.h" /* tmigr_grow */
 #include "text_line.h"
+#include "tmigr/hotplug.h"
 
 #define BUFFER	 (256u << 10)
 #define LINE_MAX 65536u
@@ -47,7 +48,7 @@ struct text {
 	__u64 last_ns, watermark_ns;
 	struct cpu_text *cpus; /* by number */
 	size_t n_cpus, cap_cpus;
-	unsigned int takedown; /* hotplug: the step of takedown_cpu, 0 not seen */
+	struct tmigr_hotplug_steps steps;
 };
 
 static struct text *text_of(struct tmigr_traced_source *src)
@@ -184,26 +185,39 @@ static void comment(struct text *t, struct text_line line)
 	header_text(line, "# arch : ", src->machine, sizeof(src->machine));
 }
 
+/* "(takedown_cpu)": what a step calls tells which it is. */
+static void learn_step(struct text *t, struct text_line rest, int step)
+{
+	const char *name = memchr(rest.at, '(', (size_t)(rest.end - rest.at));
+	const char *end = name ? memchr(name, ')', (size_t)(rest.end - name)) : NULL;
+
+	if (end)
+		tmigr_hotplug_learn(&t->steps, step, name + 1, (size_t)(end - name - 1));
+}
+
 /*
  * "cpuhp_enter: cpu: 0004 target: 0 step: 87 (takedown_cpu)", "cpuhp_exit:  cpu: 0004
- * state: 87 step: 87 ret: 0": which step is meant is told by its function.
+ * state: 87 step: 87 ret: 0"
  */
 static enum tmigr_traced_type hotplug(struct text *t, const struct text_head *h, __u32 *ret_cpu)
 {
-	unsigned int step = (unsigned int)text_number_after(h->rest, "step:");
-	__u64 cpu = text_number_after(h->rest, "cpu:");
+	bool is_exit = h->n_name == 10 && !memcmp(h->name, "cpuhp_exit", 10);
+	int cpu, step, target;
 
-	if (!step || cpu > TMIGR_TRACED_CPU_MAX)
+	if (!is_exit && (h->n_name != 11 || memcmp(h->name, "cpuhp_enter", 11) != 0))
+		return TMIGR_TRACED_OTHER;
+	if (!text_int_after(h->rest, "cpu:", &cpu) || !text_int_after(h->rest, "step:", &step) ||
+	    !text_int_after(h->rest, is_exit ? "ret:" : "target:", &target) || cpu < 0 ||
+	    cpu > (int)TMIGR_TRACED_CPU_MAX)
 		return TMIGR_TRACED_OTHER;
 	*ret_cpu = (__u32)cpu;
-	if (h->n_name == 10 && !memcmp(h->name, "cpuhp_exit", 10))
-		return t->takedown == step && text_has(h->rest, "ret: 0")
+	if (is_exit)
+		return tmigr_hotplug_took_down(step, t->steps.teardown, target)
 			       ? TMIGR_TRACED_HOTPLUG_OFFLINE
 			       : TMIGR_TRACED_OTHER;
-	if (text_has(h->rest, "(takedown_cpu)"))
-		t->takedown = step;
-	return text_has(h->rest, "(bringup_cpu)") ? TMIGR_TRACED_HOTPLUG_ONLINE
-						  : TMIGR_TRACED_OTHER;
+	learn_step(t, h->rest, step);
+	return tmigr_hotplug_brings_up(step, t->steps.bringup, target) ? TMIGR_TRACED_HOTPLUG_ONLINE
+								       : TMIGR_TRACED_OTHER;
 }
 
 /* An event of ours that makes no sense: it is missing. */
@@ -405,6 +419,7 @@ int tmigr_text_open_fd(const char *name, int fd, const void *head, size_t n,
 		return tmigr_fail(err, -ENOMEM, "%s: no memory", name);
 	t->path = name;
 	t->fd = fd;
+	t->steps = (struct tmigr_hotplug_steps){-1, -1};
 	t->src = (struct tmigr_traced_source){.read = text_read,
 					      .close = text_close,
 					      .format = "text of ftrace",

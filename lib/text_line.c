@@ -211,7 +211,19 @@ __u64 text_number_after(struct text_line line, const char *key)
 	return v;
 }
 
-bool text_has(struct text_line line, const char *text)
+bool text_int_after(struct text_line line, const char *key, int *ret)
 {
-	return memmem(line.at, (size_t)(line.end - line.at), text, strlen(text));
+	size_t n = strlen(key);
+	const char *p = memmem(line.at, (size_t)(line.end - line.at), key, n);
+	bool minus;
+	__u64 v;
+
+	if (!p)
+		return false;
+	p = skip_blanks(p + n, line.end);
+	minus = p < line.end && *p == '-';
+	if (!number(p + minus, line.end, &v) || v > 0x7fffffff)
+		return false;
+	*ret = minus ? -(int)v : (int)v;
+	return true;
 }

@@ -38,6 +38,7 @@ bool text_lost(struct text_line line, __u64 *ret_cpu, __u64 *ret_n);
 
 /* The number after @key and blanks; 0 when there is none. */
 __u64 text_number_after(struct text_line line, const char *key);
-bool text_has(struct text_line line, const char *text);
+/* The same, maybe with a minus; false: there is none, or none that fits. */
+bool text_int_after(struct text_line line, const char *key, int *ret);
 
 #endif

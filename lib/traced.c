@@ -47,3 +47,14 @@ bool tmigr_traced_is_hotplug(const char *name, size_t size)
 	return (size == 16 && !memcmp(name, "tmigr_cpu_online", size)) ||
 	       (size == 17 && !memcmp(name, "tmigr_cpu_offline", size));
 }
+
+void tmigr_hotplug_learn(struct tmigr_hotplug_steps *steps, int step, const char *function,
+			 size_t size)
+{
+	/* cpuhp_bringup_ap: where CPUs are started in parallel (since v6.5). */
+	if ((size == 11 && !memcmp(function, "bringup_cpu", size)) ||
+	    (size == 16 && !memcmp(function, "cpuhp_bringup_ap", size)))
+		steps->bringup = step;
+	else if (size == 12 && !memcmp(function, "takedown_cpu", size))
+		steps->teardown = step;
+}

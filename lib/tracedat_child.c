@@ -280,6 +280,12 @@ static void say_hello(struct child *c, struct tracecmd_input *in)
 	tell(c, DAT_HELLO, &h, sizeof(h));
 }
 
+/* Of the symbols that the file has. */
+static const char *function(void *arg, __u64 address)
+{
+	return tep_find_function(arg, address);
+}
+
 static void prepare(struct child *c, struct tracecmd_input *in)
 {
 	const struct tmigr_hotplug_steps none = {-1, -1};
@@ -296,6 +302,7 @@ static void prepare(struct child *c, struct tracecmd_input *in)
 		fail(c, "no memory");
 	if (tmigr_decoder_new(tep, none, &c->decoder, &err))
 		fail(c, "has %s", err.text);
+	tmigr_decoder_functions(c->decoder, function, tep);
 	if (*tmigr_decoder_problem(c->decoder))
 		partial(c, "%.200s", tmigr_decoder_problem(c->decoder));
 }

@@ -117,6 +117,17 @@ enum tmigr_traced_type tmigr_traced_type(const char *name, size_t size);
 /* Is an event of that name CPU hotplug's own (TMIGR_HAS_HOTPLUG)? */
 bool tmigr_traced_is_hotplug(const char *name, size_t size);
 
+/* Steps of CPU hotplug by their numbers (hotplug.h), which are the kernel's own; -1:
+ * not known, then there is no HOTPLUG_ONLINE, HOTPLUG_OFFLINE. */
+struct tmigr_hotplug_steps {
+	int bringup, teardown;
+};
+
+/* A step was entered that calls the function of that name (@size bytes): which tells
+ * of some what they are. */
+void tmigr_hotplug_learn(struct tmigr_hotplug_steps *steps, int step, const char *function,
+			 size_t size);
+
 /* ---- the sequencer ---- */
 
 struct tmigr_sequencer;

@@ -147,6 +147,86 @@ def moved(tmp, dat, evs, n_cpus):
     check('a file whose stamps are to be moved: they are', got == want and got, last)
 
 
+COMMON = """format:
+\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
+\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
+\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
+
+\tfield:unsigned int cpu;\toffset:8;\tsize:4;\tsigned:0;
+"""
+ENTER = 'name: cpuhp_enter\nID: 210\n' + COMMON + """\tfield:int target;\toffset:12;\tsize:4;\tsigned:1;
+\tfield:int idx;\toffset:16;\tsize:4;\tsigned:1;
+\tfield:void * fun;\toffset:24;\tsize:8;\tsigned:0;
+
+print fmt: "cpu: %04u target: %3d step: %3d (%ps)", REC->cpu, REC->target, REC->idx, REC->fun
+"""
+LEAVE = 'name: cpuhp_exit\nID: 208\n' + COMMON + """\tfield:int state;\toffset:12;\tsize:4;\tsigned:1;
+\tfield:int idx;\toffset:16;\tsize:4;\tsigned:1;
+\tfield:int ret;\toffset:20;\tsize:4;\tsigned:1;
+
+print fmt: " cpu: %04u  state: %3d step: %3d ret: %d", REC->cpu, REC->state, REC->idx, REC->ret
+"""
+# Where functions of the kernel lie.
+SYMBOLS = {'bringup_cpu': 0xffffffff81000100, 'cpuhp_bringup_ap': 0xffffffff81000180,
+           'takedown_cpu': 0xffffffff81000200, 'finish_cpu': 0xffffffff81000300,
+           'cpuhp_kick_ap_work': 0xffffffff81000400, 'the_end': 0xffffffff81000500}
+
+
+def hotplug(tmp, brings_up):
+    """CPU 1 is taken down, fails to be once, and brought up again: text, trace.dat, and
+    that without symbols. The steps' numbers are nobody's."""
+    us, n = 1000, 5_000_000_000
+    steps = [  # t, kind, target or ret, step, function
+        (n + 100 * us, 'enter', 0, 142, 'takedown_cpu'),
+        (n + 200 * us, 'exit', -16, 142, None),     # a device would not
+        (n + 300 * us, 'enter', 0, 142, 'takedown_cpu'),
+        (n + 400 * us, 'exit', 0, 142, None),
+        (n + 450 * us, 'enter', 0, 83, 'finish_cpu'),
+        (n + 460 * us, 'exit', 0, 83, None),
+        (n + 700 * us, 'enter', 235, 84, 'cpuhp_kick_ap_work'),
+        (n + 900 * us, 'enter', 235, 83, brings_up),
+        (n + 950 * us, 'exit', 0, 83, None)]
+    systems, header_page = tracedat.formats_of(KERNELS / '7.3.4')
+    systems = {**systems, 'cpuhp': [ENTER, LEAVE]}
+    formats = {f.name: f for texts in systems.values() for f in map(tracedat.Format, texts)}
+    idles = [(n + k * 100 * us, cpu, state) for k, cpu, state in (
+        (0, 0, 1), (0, 1, 1), (1, 1, 0xffffffff), (10, 1, 1), (11, 0, 0xffffffff),
+        (11, 1, 0xffffffff))]
+    cpus, lines = [tracedat.Pages() for _ in range(2)], []
+    for t, kind, x, step, fun in steps:
+        values = {'cpu': 1, 'idx': step, **({'target': x, 'fun': SYMBOLS[fun]} if fun else {
+            'state': step - 1, 'ret': x})}
+        rest = (f'cpu: 0001 target: {x:3} step: {step:3} ({fun})' if fun else
+                f' cpu: 0001  state: {step - 1:3} step: {step:3} ret: {x}')
+        lines.append((t, 0, f'cpuhp_{kind}', rest, formats[f'cpuhp_{kind}'].record(7, values)))
+    for t, cpu, state in idles:
+        lines.append((t, cpu, 'cpu_idle', f'state={state} cpu_id={cpu}',
+                      formats['cpu_idle'].record(0, {'state': state, 'cpu_id': cpu})))
+    lines.sort(key=lambda x: (x[0], x[1]))
+    for t, cpu, name, rest, record in lines:
+        cpus[cpu].add(t, record)
+    text, dat, bare = (tmp / f'hotplug.{x}' for x in ('txt', 'dat', 'bare.dat'))
+    text.write_text(''.join(
+        f'{"sh":>16}-{7 if name != "cpu_idle" else 0:<7} [{cpu:03}] ..... {t // 10**9:5}.'
+        f'{t % 10**9 // 1000:06}: {name}: {rest}\n' for t, cpu, name, rest, _ in lines))
+    pages = [c.bytes() for c in cpus]
+    symbols = ''.join(f'{a:x} t {name}\n' for name, a in SYMBOLS.items())
+    tracedat.write(dat, header_page, systems, pages, kallsyms=symbols)
+    tracedat.write(bare, header_page, systems, pages)
+    for path in text, dat:
+        r = report(path)
+        got = [c['offline_ns'] for c in r['cpus']] if isinstance(r, dict) else r
+        check(f'{path.suffix}, {brings_up}: CPU 1 is offline from its teardown to its bring-up',
+              got == [0, 500 * us], got)
+        check(f'{path.suffix}: sums', sane(run(TMIGR, 'report', '--json', path)))
+    a, b = (figures(report(p)) for p in (text, dat))
+    check('and the report is the same', a == b and isinstance(a, dict), *differences(a, b))
+    r = report(bare)
+    check('without symbols no step is known', isinstance(r, dict) and
+          [c['offline_ns'] for c in r['cpus']] == [0, 0], r if isinstance(r, str) else '')
+
+
 def losses(tmp, evs, n_cpus):
     """Lost events at some places, with and without a count."""
 
@@ -258,6 +338,8 @@ def main():
         real(tmp)
         versions(tmp, dat)
         moved(tmp, dat, evs, 8)
+        hotplug(tmp, 'bringup_cpu')
+        hotplug(tmp, 'cpuhp_bringup_ap')
         losses(tmp, evs, 8)
         damaged(tmp, dat, int(os.environ.get('TMIGR_DAMAGED', '60')))
         contradictions(tmp, evs, 8)

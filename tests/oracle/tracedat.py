@@ -85,7 +85,7 @@ def _sized(data):
     return struct.pack('<Q', len(data)) + data
 
 
-def write(path, header_page, systems, cpus, options=b''):
+def write(path, header_page, systems, cpus, options=b'', kallsyms=''):
     """`systems`: {name: [format text]}; `cpus`: each CPU's pages."""
     out = b'\x17\x08\x44tracing6\0' + struct.pack('<BBI', 0, 8, PAGE)
     out += b'header_page\0' + _sized(header_page.encode())
@@ -95,7 +95,8 @@ def write(path, header_page, systems, cpus, options=b''):
     for name, formats in systems.items():
         out += name.encode() + b'\0' + struct.pack('<I', len(formats))
         out += b''.join(_sized(f.encode()) for f in formats)
-    out += struct.pack('<II', 0, 0)  # kallsyms, printk
+    out += struct.pack('<I', len(kallsyms)) + kallsyms.encode()
+    out += struct.pack('<I', 0)  # printk
     out += _sized(b'')  # names of tasks
     out += struct.pack('<I', len(cpus))
     out += b'options  \0' + options + struct.pack('<H', 0)

@@ -431,12 +431,59 @@ static void test_hotplug(void **state)
 	tmigr_decoder_free(unknown);
 }
 
+static const char *function_name(void *arg, __u64 address)
+{
+	(void)arg;
+	return address == 0x1111   ? "bringup_cpu"
+	       : address == 0x2222 ? "takedown_cpu"
+	       : address == 0x3333 ? "cpuhp_bringup_ap"
+	       : address == 0x4444 ? "finish_cpu"
+				   : NULL;
+}
+
+/* Steps by the functions that they call. */
+static void test_hotplug_functions(void **state)
+{
+	static const char enter[] =
+		FORMAT("cpuhp_enter", 80,
+		       FIELD("unsigned int cpu", 8, 4) FIELD("int target", 12, 4)
+			       FIELD("int idx", 16, 4) FIELD("void * fun", 24, 8));
+	struct tmigr_decoder *d = decoder_of(enter, "cpuhp", no_steps);
+	unsigned char rec[32] = {80};
+	struct tmigr_traced e;
+
+	(void)state;
+	tmigr_decoder_functions(d, function_name, NULL);
+	rec[8] = 3;
+	rec[12] = 200;
+	rec[16] = 83;
+	rec[24] = rec[25] = 0x44;
+	assert_int_equal(tmigr_decode(d, rec, 32, 1, 0, &e), 0);
+	rec[24] = rec[25] = 0x11;
+	assert_int_equal(tmigr_decode(d, rec, 32, 1, 0, &e), 1);
+	assert_int_equal(e.type, TMIGR_TRACED_HOTPLUG_ONLINE);
+	assert_int_equal(e.subject, 3);
+	rec[24] = rec[25] = 0x55; /* no name: what is known stays */
+	assert_int_equal(tmigr_decode(d, rec, 32, 1, 0, &e), 1);
+	rec[16] = 91;
+	rec[24] = rec[25] = 0x33; /* where CPUs are started in parallel */
+	assert_int_equal(tmigr_decode(d, rec, 32, 1, 0, &e), 1);
+	rec[12] = 0;
+	rec[24] = rec[25] = 0x44; /* the same step, on the way down */
+	assert_int_equal(tmigr_decode(d, rec, 32, 1, 0, &e), 0);
+	tmigr_decoder_free(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kernels),		cmocka_unit_test(test_other_names),
-		cmocka_unit_test(test_hostile_formats), cmocka_unit_test(test_one_bad),
-		cmocka_unit_test(test_values),		cmocka_unit_test(test_hotplug),
+		cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_other_names),
+		cmocka_unit_test(test_hostile_formats),
+		cmocka_unit_test(test_one_bad),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_hotplug),
+		cmocka_unit_test(test_hotplug_functions),
 	};
 
 	return cmocka_run_group_tests_name("decode", tests, NULL, NULL);
