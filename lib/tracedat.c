@@ -6,7 +6,6 @@
  */
 #include "tracedat_priv.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -120,9 +119,7 @@ static int ended_early(struct dat *d, ssize_t ret, struct tmigr_err *err)
 static void text(char *ret, size_t size, const char *from, size_t n)
 {
 	snprintf(ret, size, "%.*s", (int)n, from);
-	for (; *ret; ret++)
-		if (iscntrl((unsigned char)*ret))
-			*ret = '?';
+	tmigr_one_line(ret);
 }
 
 static int on_hello(struct dat *d, const struct dat_hello *h, struct tmigr_err *err)
@@ -174,7 +171,6 @@ static int receive(struct dat *d, struct tmigr_err *err)
 		struct dat_done done;
 		char line[TMIGR_ERR_MAX];
 	} u = {.hello = {0}};
-	char line[TMIGR_ERR_MAX];
 	struct dat_head head;
 	ssize_t n;
 
@@ -194,8 +190,7 @@ static int receive(struct dat *d, struct tmigr_err *err)
 		return on_done(d, &u.done);
 	case DAT_ERROR:
 		d->done = true;
-		text(line, sizeof(line), u.line, sizeof(u.line));
-		return tmigr_fail(err, -EINVAL, "%s", line);
+		return tmigr_fail(err, -EINVAL, "%.*s", (int)sizeof(u.line), u.line);
 	default:
 		return ended_early(d, -EPROTO, err);
 	}

@@ -13,7 +13,7 @@
 #define TMIGR_ERR_MAX 512
 
 struct tmigr_err {
-	char text[TMIGR_ERR_MAX]; /* no newline, always NUL terminated */
+	char text[TMIGR_ERR_MAX]; /* no control characters, always NUL terminated */
 };
 
 /*
@@ -22,5 +22,8 @@ struct tmigr_err {
  */
 int tmigr_fail(struct tmigr_err *err, int ret, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Text that may be anybody's as a part of a line: control characters become '?'. */
+void tmigr_one_line(char *text);
 
 #endif
