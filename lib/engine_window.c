@@ -131,7 +131,7 @@ int tmigr_engine_window_open(struct tmigr_engine *engine, const struct tmigr_win
 size_t tmigr_engine_window_bytes(const struct tmigr_engine *engine)
 {
 	return MODEL_BYTES + sizeof(struct tmigr_window) +
-	       engine->live->topo->n_cpus * (MODEL_BYTES_PER_CPU + sizeof(struct tmigr_edge_cpu));
+	       engine->topo->n_cpus * (MODEL_BYTES_PER_CPU + sizeof(struct tmigr_edge_cpu));
 }
 
 /* ---- close ---- */
