@@ -279,6 +279,8 @@ static void read_some(struct client *c)
 	ssize_t n;
 
 	if (reserve(c) < 0) {
+		log_line(LOG_ERR, "no memory for a request: client %d is cut off",
+			 (int)c->cred.pid);
 		kill_client(c);
 		return;
 	}
