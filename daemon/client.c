@@ -159,7 +159,7 @@ static void push(struct client *c, struct msg *m)
 		msg_unref(m);
 		return;
 	}
-	if (!m || msgq_add(&c->out, m) < 0) {
+	if (msgq_add(&c->out, m) < 0) {
 		log_line(LOG_ERR, "no memory for a reply: client %d is cut off", (int)c->cred.pid);
 		kill_client(c);
 		return;

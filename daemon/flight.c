@@ -335,11 +335,8 @@ static int add_end(struct flight *f, const struct entry *start, __u64 end_ns, st
 		bytes.n = 0; /* its head and META are in the key */
 		ret = tmigr_recording_end(w, end, NULL);
 	}
-	if (ret == 0) {
-		struct msg *m = msg_new(bytes.data, bytes.n);
-
-		ret = m ? msgq_add(q, m) : -ENOMEM;
-	}
+	if (ret == 0)
+		ret = msgq_add(q, msg_new(bytes.data, bytes.n));
 	json_decref(end);
 	bytes_clear(&bytes);
 	return ret;

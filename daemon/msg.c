@@ -124,7 +124,7 @@ void msgq_init(struct msgq *q)
 
 int msgq_add(struct msgq *q, struct msg *m)
 {
-	struct msgq_item *item = malloc(sizeof(*item));
+	struct msgq_item *item = m ? malloc(sizeof(*item)) : NULL;
 
 	if (!item) {
 		msg_unref(m);

@@ -53,7 +53,8 @@ struct msgq {
 };
 
 void msgq_init(struct msgq *q);
-/* Takes over the caller's reference, also on -ENOMEM. */
+/* Takes over the caller's reference, also on -ENOMEM, which it is too when @m is NULL:
+ * there was no memory for it. */
 int msgq_add(struct msgq *q, struct msg *m);
 /* What is to be written next: its start; *@ret_size 0: nothing. */
 const char *msgq_peek(const struct msgq *q, size_t *ret_size);

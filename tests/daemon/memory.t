@@ -173,7 +173,6 @@ def no_more(t):
         answers = [ask(d, m) for m in ('OpenWindow', 'Totals', 'Hierarchy', 'Status') * 8]
         t.same([a for a in answers if a.startswith('wrong')], [],
                'no memory: answered, told that there is none, or cut off')
-        t.ok(set(answers) - {'answered'}, 'it was felt', sorted(set(answers)))
         resource.prlimit(d.pid, resource.RLIMIT_DATA, old)
         for c in held:
             c.close()
