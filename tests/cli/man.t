@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The man pages are true: their examples run, and options, files, columns, members of
-the report and figures are those of the programs, in both directions."""
+the report and figures are those of the programs, in both directions. The commands of
+the tutorials (docs/tutorials) run too, and print what stands there."""
 import contextlib
 import gzip
 import json
@@ -14,6 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.environ.get("TMIGR_TESTS", "tests"), "oracle"))
+sys.dont_write_bytecode = True
+import madeup  # noqa: E402
 
 ROOT = pathlib.Path.cwd()
 BUILD = pathlib.Path(os.environ.get("B", "build")).resolve()
@@ -202,6 +207,12 @@ def blocks(page):
             yield note, lines
 
 
+def fences(text):
+    """The same of a tutorial: blocks ```console, after a comment <!-- ... -->."""
+    for note, block in re.findall(r"(?:^<!-- ([^\n]*) -->\n)?^```console\n(.*?)^```", text, re.M | re.S):
+        yield note, block.rstrip("\n").split("\n")
+
+
 def why_not_live():
     if os.getuid() != 0:
         return "needs root"
@@ -217,6 +228,8 @@ def scratch(serve):
         shutil.copy(CAPTURE / "boot-trace.txt", folder)
         (folder / "trace.txt").write_bytes(gzip.decompress((CAPTURE / "trace.txt.gz").read_bytes()))
         shutil.copytree("tests/fixtures/runs/compare", folder / "results")
+        madeup.rk3576(folder / "reports/little-pin", "little-pin")
+        madeup.entry(folder / "reports/perf-bench")
         os.mkdir(folder / "bin")
         os.symlink(TMIGR, folder / "bin/tmigr")
         env = dict(os.environ, PATH="%s:%s" % (folder / "bin", os.environ["PATH"]), LC_ALL="C.UTF-8")
@@ -238,24 +251,35 @@ def scratch(serve):
                 daemon.wait()
 
 
-def in_order(wanted, text):
+def as_printed(wanted, text):
+    """These lines, in this order; others may stand between them (a tutorial says "…")."""
     at = 0
     for w in wanted:
-        at = text.find(w.strip(), at)
+        at = text.find("" if w == "…" else w.strip(), at)
         if at < 0:
             return False
-        at += len(w.strip())
+        at += 0 if w == "…" else len(w.strip())
     return True
 
 
 not_live = why_not_live()
+told = {name: list(blocks(page)) for name, page in PAGES.items()}
 for name, page in PAGES.items():
-    ok(".Sh EXAMPLES" in page and any(blocks(page)), "%s has examples" % name)
-    daemon_too = any("daemon" in note for note, _ in blocks(page)) and not not_live
+    ok(".Sh EXAMPLES" in page and told[name], "%s has examples" % name)
+tutorials = sorted((ROOT / "docs/tutorials").glob("*.md"))
+ok(tutorials, "there are tutorials")
+for text in [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]:
+    links = re.findall(r"\]\(([^):#]+)[^):]*\)", text.read_text(encoding="utf-8"))
+    gone = [x for x in links if not (text.parent / x).exists()]
+    ok(not gone, "%s: its links lead to files" % text.relative_to(ROOT), gone)
+told.update((t.name, list(fences(t.read_text(encoding="utf-8")))) for t in tutorials)
+for name, parts in told.items():
+    daemon_too = any("daemon" in note for note, _ in parts) and not not_live
     with scratch(daemon_too) as (folder, env):
-        for note, lines in blocks(page):
-            stop = "not run: " + note[9:] if note.startswith("not run") else ""
+        for note, lines in parts:
+            stop = note if note.startswith("not run") else ""
             starts = [i for i, x in enumerate(lines) if re.match(r"[$#] ", x)] + [len(lines)]
+            ok(starts[0] == 0, "%s: a block begins with a command" % name, lines)
             for a, b in zip(starts, starts[1:]):
                 what = "%s: %s" % (name, lines[a].replace("#", "as root:", 1))
                 if not stop and not_live and (lines[a][0] == "#" or "daemon" in note):
@@ -265,7 +289,7 @@ for name, page in PAGES.items():
                     continue
                 r = subprocess.run(["bash", "-o", "pipefail", "-c", lines[a][2:]], cwd=folder, env=env, check=False,
                                    capture_output=True, text=True, encoding="utf-8", stdin=subprocess.DEVNULL)
-                ok(r.returncode == 0 and in_order(lines[a + 1:b], r.stdout), what,
-                   "exit %d" % r.returncode, r.stderr, "printed: " + r.stdout[:1500])
+                ok(r.returncode == 0 and as_printed(lines[a + 1:b], r.stdout), what,
+                   "exit %d" % r.returncode, r.stderr, "printed: " + r.stdout[:3000])
 print("1..%d" % ran)
 sys.exit(failed > 0)
