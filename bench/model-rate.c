@@ -257,19 +257,6 @@ static int read_recording(const char *path, struct stream *s)
 	return ret < 0 ? 1 : 0;
 }
 
-static void stream_done(struct stream *s)
-{
-	free(s->recs);
-	free(s->marks);
-	if (s->topo_is_ours) {
-		free(s->topo->cpus);
-		free(s->topo->classes);
-		free(s->topo);
-	} else {
-		tmigr_topology_free(s->topo);
-	}
-}
-
 static int run(const struct config *cfg)
 {
 	struct outcome *out = synth_calloc(1, sizeof(*out));
@@ -286,7 +273,7 @@ static int run(const struct config *cfg)
 		print_outcome(cfg, &s, out);
 		ret = fflush(stdout) ? 1 : check(cfg, out);
 	}
-	stream_done(&s);
+	synth_free(&s);
 	free(out);
 	return ret;
 }

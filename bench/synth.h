@@ -59,7 +59,7 @@ struct synth {
 	size_t n_cpus, n_groups;
 	struct synth_cpu *cpus;
 	struct synth_group *groups;
-	__u64 t_ns, gap_ns, next_mark_ns;
+	__u64 t_ns, step_ns, next_mark_ns;
 	__u64 random;
 };
 
@@ -71,7 +71,7 @@ static inline void *synth_grow(void *array, size_t n, size_t *room, size_t size)
 		return array;
 	array = realloc(array, want * size);
 	if (!array) {
-		perror("model-rate: memory");
+		perror("synth: memory");
 		exit(1);
 	}
 	*room = want;
@@ -83,7 +83,7 @@ static inline void *synth_calloc(size_t n, size_t size)
 	void *p = calloc(n, size);
 
 	if (!p) {
-		perror("model-rate: memory");
+		perror("synth: memory");
 		exit(1);
 	}
 	return p;
@@ -321,6 +321,7 @@ static inline struct tmigr_topology *synth_topology(size_t n_cpus)
 	topo->classes = synth_calloc(2, sizeof(*topo->classes));
 	topo->n_possible = (unsigned int)n_cpus;
 	topo->timer_migration = 1;
+	snprintf(topo->driver, sizeof(topo->driver), "synthetic");
 	topo->classes[0] = (struct tmigr_class){"LITTLE", 442, (unsigned int)n_little};
 	topo->classes[1] = (struct tmigr_class){"big", 1024, (unsigned int)(n_cpus - n_little)};
 	for (size_t i = 0; i < n_cpus; i++) {
@@ -337,40 +338,70 @@ static inline struct tmigr_topology *synth_topology(size_t n_cpus)
 	return topo;
 }
 
-/* @rate: records per second and CPU. @n_cpus at least 2. */
-static inline void synth_stream(struct stream *s, size_t n_cpus, size_t count, size_t rate)
+/* A machine of @n_cpus, at least 2; @rate: records per second and CPU.  @s gets its
+ * topology, and the records of a snapshot. */
+static inline void synth_begin(struct synth *y, struct stream *s, size_t n_cpus, size_t rate)
 {
-	struct synth y = {.out = s,
-			  .n_cpus = n_cpus,
-			  .t_ns = 1000000000000ULL,
-			  .random = 88172645463325252ULL};
-	__u64 step_ns;
-
-	synth_build(&y);
-	s->n_groups = y.n_groups;
+	*y = (struct synth){.out = s,
+			    .n_cpus = n_cpus,
+			    .t_ns = 1000000000000ULL,
+			    .random = 88172645463325252ULL};
+	synth_build(y);
+	s->n_groups = y->n_groups;
 	s->topo = synth_topology(n_cpus);
 	s->topo_is_ours = true;
-	synth_snapshot(&y);
-	s->start_ns = y.t_ns + 1;
-	y.next_mark_ns = s->start_ns + SYNTH_MARK_NS;
+	synth_snapshot(y);
+	s->start_ns = y->t_ns + 1;
+	y->next_mark_ns = s->start_ns + SYNTH_MARK_NS;
 	/* A step makes about three records, each of which takes 700 ns. */
-	step_ns = 3000000000ULL / (rate * n_cpus);
-	step_ns = step_ns > 2100 ? step_ns - 2100 : 1;
-	for (size_t first = s->n; s->n - first < count;) {
-		__u32 cpu = (__u32)synth_random(&y, n_cpus);
+	y->step_ns = 3000000000ULL / (rate * n_cpus);
+	y->step_ns = y->step_ns > 2100 ? y->step_ns - 2100 : 1;
+}
 
-		y.t_ns += synth_random(&y, 2 * step_ns);
-		if (y.t_ns >= y.next_mark_ns)
-			synth_mark(&y);
-		if (y.cpus[cpu].idle)
-			synth_exit(&y, cpu);
+/* Until the stream has @n records; a caller who took them may begin at 0 again. */
+static inline void synth_until(struct synth *y, size_t n)
+{
+	while (y->out->n < n) {
+		__u32 cpu = (__u32)synth_random(y, y->n_cpus);
+
+		y->t_ns += synth_random(y, 2 * y->step_ns);
+		if (y->t_ns >= y->next_mark_ns)
+			synth_mark(y);
+		if (y->cpus[cpu].idle)
+			synth_exit(y, cpu);
 		else
-			synth_enter(&y, cpu);
+			synth_enter(y, cpu);
 	}
-	synth_mark(&y);
-	s->end_ns = y.t_ns + 1;
-	free(y.cpus);
-	free(y.groups);
+}
+
+static inline void synth_end(struct synth *y)
+{
+	synth_mark(y);
+	y->out->end_ns = y->t_ns + 1;
+	free(y->cpus);
+	free(y->groups);
+}
+
+static inline void synth_stream(struct stream *s, size_t n_cpus, size_t count, size_t rate)
+{
+	struct synth y;
+
+	synth_begin(&y, s, n_cpus, rate);
+	synth_until(&y, s->n + count);
+	synth_end(&y);
+}
+
+static inline void synth_free(struct stream *s)
+{
+	free(s->recs);
+	free(s->marks);
+	if (s->topo_is_ours) {
+		free(s->topo->cpus);
+		free(s->topo->classes);
+		free(s->topo);
+	} else {
+		tmigr_topology_free(s->topo);
+	}
 }
 
 #endif

@@ -5,6 +5,7 @@
  * not fit ends the recording there (TMIGR_FRAME_CUT) with the byte and the
  * reason.  Frames before that place stay good.
  */
+#include "recording_columns.h"
 #include "recording_format.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@ struct tmigr_recording_reader {
 	int fd; /* -1: what is pushed */
 	bool own_fd;
 	bool head_read; /* the file's */
+	__u32 version;
 	unsigned char *pushed;
 	size_t pushed_size, pushed_at, pushed_n;
 	char *path;
@@ -35,6 +37,9 @@ struct tmigr_recording_reader {
 	size_t stored_size;
 	void *raw; /* malloc: aligned for records */
 	size_t raw_size;
+	void *recs; /* of a frame of columns */
+	size_t recs_size;
+	struct tmigr_columns *columns;
 	json_t *json;
 };
 
@@ -49,6 +54,8 @@ void tmigr_recording_close(struct tmigr_recording_reader *r)
 	free(r->path);
 	free(r->stored);
 	free(r->raw);
+	free(r->recs);
+	tmigr_columns_free(r->columns);
 	free(r->pushed);
 	free(r);
 }
@@ -102,7 +109,7 @@ static int check_file_head(struct tmigr_recording_reader *r, struct tmigr_err *e
 {
 	unsigned char head[TMIGR_FILE_HEAD_SIZE];
 	ssize_t n = read_full(r, head, sizeof(head));
-	__u32 version, zero;
+	__u32 zero;
 
 	if (n < 0)
 		return tmigr_fail(err, (int)n, "%s: %s", r->path, strerror((int)-n));
@@ -113,13 +120,13 @@ static int check_file_head(struct tmigr_recording_reader *r, struct tmigr_err *e
 	if (n < (ssize_t)sizeof(head))
 		return tmigr_fail(err, -EINVAL, "%s: stops at byte %zd, inside its own head",
 				  r->path, n);
-	memcpy(&version, head + 8, sizeof(version));
+	memcpy(&r->version, head + 8, sizeof(r->version));
 	memcpy(&zero, head + 12, sizeof(zero));
-	version = le32toh(version);
-	if (version != TMIGR_RECORDING_VERSION || zero)
+	r->version = le32toh(r->version);
+	if (!r->version || r->version > TMIGR_RECORDING_VERSION || zero)
 		return tmigr_fail(err, -EINVAL,
-				  "%s: recording of version %u, this tool reads version %u",
-				  r->path, version, TMIGR_RECORDING_VERSION);
+				  "%s: recording of version %u, this tool reads versions 1 to %u",
+				  r->path, r->version, TMIGR_RECORDING_VERSION);
 	r->head_read = true;
 	return 0;
 }
@@ -134,7 +141,8 @@ int tmigr_recording_open_push(const char *name, struct tmigr_recording_reader **
 	r->fd = -1;
 	r->path = strdup(name);
 	r->zstd = ZSTD_createDCtx();
-	if (!r->path || !r->zstd) {
+	r->columns = tmigr_columns_new();
+	if (!r->path || !r->zstd || !r->columns) {
 		tmigr_recording_close(r);
 		return tmigr_fail(err, -ENOMEM, "%s: no memory", name);
 	}
@@ -217,6 +225,12 @@ static size_t raw_max(__u32 type)
 	}
 }
 
+/* Bytes of a record in an EVENTS frame. */
+static size_t rec_bytes(const struct tmigr_recording_reader *r)
+{
+	return r->version == 1 ? sizeof(struct tmigr_rec) : TMIGR_COLUMNS;
+}
+
 /* Why a head cannot be one of the next frame, or NULL. */
 static const char *head_fault(const struct tmigr_recording_reader *r,
 			      const struct tmigr_frame_head *h)
@@ -231,7 +245,7 @@ static const char *head_fault(const struct tmigr_recording_reader *r,
 		return r->meta_read ? "second META frame" : "the first frame is not META";
 	if (!h->raw || h->raw > max)
 		return "frame claims an impossible size";
-	if (h->type == TMIGR_FRAME_EVENTS && h->raw % sizeof(struct tmigr_rec))
+	if (h->type == TMIGR_FRAME_EVENTS && h->raw % rec_bytes(r))
 		return "frame of events that is not a whole number of records";
 	if (h->type == TMIGR_FRAME_MARK && h->raw != sizeof(__u64))
 		return "mark of a wrong size";
@@ -283,6 +297,23 @@ static const char *unpack(struct tmigr_recording_reader *r, const struct tmigr_f
 	return n == h->raw ? NULL : "damaged frame (too short)";
 }
 
+/* NULL or what is wrong. */
+static const char *parse_events(struct tmigr_recording_reader *r, size_t raw,
+				struct tmigr_frame *frame)
+{
+	frame->n = raw / rec_bytes(r);
+	if (r->version == 1) {
+		tmigr_recs_swap(r->raw, frame->n);
+		frame->recs = r->raw;
+		return NULL;
+	}
+	if (reserve(&r->recs, &r->recs_size, frame->n * sizeof(struct tmigr_rec)) < 0)
+		return "no memory for this frame";
+	tmigr_columns_unpack(r->columns, r->raw, frame->n, r->recs);
+	frame->recs = r->recs;
+	return NULL;
+}
+
 /* Fills @frame from the unpacked bytes; NULL or what is wrong with them. */
 static const char *parse(struct tmigr_recording_reader *r, const struct tmigr_frame_head *h,
 			 struct tmigr_frame *frame)
@@ -292,10 +323,7 @@ static const char *parse(struct tmigr_recording_reader *r, const struct tmigr_fr
 	frame->type = (enum tmigr_frame_type)h->type;
 	switch (h->type) {
 	case TMIGR_FRAME_EVENTS:
-		frame->recs = r->raw;
-		frame->n = h->raw / sizeof(struct tmigr_rec);
-		tmigr_recs_swap(r->raw, frame->n);
-		return NULL;
+		return parse_events(r, h->raw, frame);
 	case TMIGR_FRAME_MARK:
 		memcpy(&mark, r->raw, sizeof(mark));
 		frame->watermark_ns = le64toh(mark);

@@ -4,6 +4,7 @@
  * that fails half-way (disk full, file size limit) the file is cut back to the
  * end of the frame before.
  */
+#include "recording_columns.h"
 #include "recording_format.h"
 
 #include <errno.h>
@@ -14,10 +15,12 @@
 
 #include <zstd.h>
 
-/* Records per EVENTS frame: 1 MiB raw.  A crash loses at most one frame, and a
+/* Records per EVENTS frame: 1 MiB of them.  A crash loses at most one frame, and a
  * reader needs no more memory than that. */
 #define FRAME_RECS	  (1u << 15)
 #define COMPRESSION_LEVEL 3
+/* From so many on each column gets a zstd block of its own, whose code fits it. */
+#define MANY_RECS 2048
 
 struct tmigr_recording_writer {
 	int fd;			 /* -1: `put` */
@@ -29,8 +32,10 @@ struct tmigr_recording_writer {
 	ZSTD_CCtx *zstd;
 	unsigned char *out; /* a frame, head included */
 	size_t out_size;
+	struct tmigr_columns *columns;
 	size_t n_recs;
 	struct tmigr_rec recs[FRAME_RECS];
+	unsigned char packed[FRAME_RECS * TMIGR_COLUMNS];
 };
 
 static void writer_free(struct tmigr_recording_writer *w)
@@ -40,6 +45,7 @@ static void writer_free(struct tmigr_recording_writer *w)
 	if (w->fd >= 0)
 		close(w->fd);
 	ZSTD_freeCCtx(w->zstd);
+	tmigr_columns_free(w->columns);
 	free(w->path);
 	free(w->out);
 	free(w);
@@ -92,8 +98,34 @@ static int reserve_out(struct tmigr_recording_writer *w, size_t size)
 	return 0;
 }
 
+/* One zstd frame of @raw into w->out, behind the frame's head, with the end of a block
+ * each @block bytes.  As the functions of zstd: its size or an error. */
+static size_t compress(struct tmigr_recording_writer *w, const void *raw, size_t size, size_t block)
+{
+	ZSTD_outBuffer out = {w->out + sizeof(struct tmigr_frame_head),
+			      w->out_size - sizeof(struct tmigr_frame_head), 0};
+	size_t left = 0;
+
+	if (block == size)
+		return ZSTD_compress2(w->zstd, out.dst, out.size, raw, size);
+	ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
+	ZSTD_CCtx_setPledgedSrcSize(w->zstd, size);
+	for (size_t at = 0; at < size; at += block) {
+		ZSTD_inBuffer in = {(const char *)raw + at, block, 0};
+
+		do {
+			left = ZSTD_compressStream2(w->zstd, &out, &in,
+						    at + block < size ? ZSTD_e_flush : ZSTD_e_end);
+			if (ZSTD_isError(left))
+				return left;
+		} while (left);
+	}
+	return out.pos;
+}
+
+/* @size: a multiple of @block. */
 static int write_frame(struct tmigr_recording_writer *w, enum tmigr_frame_type type,
-		       const void *raw, size_t size, struct tmigr_err *err)
+		       const void *raw, size_t size, size_t block, struct tmigr_err *err)
 {
 	struct tmigr_frame_head head = {TMIGR_FRAME_MAGIC, type, 0, (__u32)size};
 	size_t stored;
@@ -102,8 +134,7 @@ static int write_frame(struct tmigr_recording_writer *w, enum tmigr_frame_type t
 	ret = reserve_out(w, sizeof(head) + ZSTD_compressBound(size));
 	if (ret < 0)
 		return writer_fail(w, ret, "cannot record", err);
-	stored = ZSTD_compress2(w->zstd, w->out + sizeof(head), w->out_size - sizeof(head), raw,
-				size);
+	stored = compress(w, raw, size, block);
 	if (ZSTD_isError(stored))
 		return writer_fail(w, -ENOMEM, "cannot compress", err);
 	head.stored = (__u32)stored;
@@ -129,7 +160,7 @@ static int write_json(struct tmigr_recording_writer *w, enum tmigr_frame_type ty
 	if (size > TMIGR_FRAME_JSON_MAX)
 		ret = writer_fail(w, -EFBIG, "cannot record", err);
 	else
-		ret = write_frame(w, type, text, size, err);
+		ret = write_frame(w, type, text, size, size, err);
 	free(text);
 	return ret;
 }
@@ -141,8 +172,9 @@ static int flush_events(struct tmigr_recording_writer *w, struct tmigr_err *err)
 	if (!n)
 		return 0;
 	w->n_recs = 0;
-	tmigr_recs_swap(w->recs, n);
-	return write_frame(w, TMIGR_FRAME_EVENTS, w->recs, n * sizeof(w->recs[0]), err);
+	tmigr_columns_pack(w->columns, w->recs, n, w->packed);
+	return write_frame(w, TMIGR_FRAME_EVENTS, w->packed, n * TMIGR_COLUMNS,
+			   n < MANY_RECS ? n * TMIGR_COLUMNS : n, err);
 }
 
 static int write_file_head(struct tmigr_recording_writer *w, struct tmigr_err *err)
@@ -170,7 +202,8 @@ static int writer_new(const char *path, struct tmigr_recording_writer **ret, str
 	w->fd = -1;
 	w->path = strdup(path);
 	w->zstd = ZSTD_createCCtx();
-	if (!w->path || !w->zstd) {
+	w->columns = tmigr_columns_new();
+	if (!w->path || !w->zstd || !w->columns) {
 		writer_free(w);
 		return tmigr_fail(err, -ENOMEM, "%s: no memory", path);
 	}
@@ -268,7 +301,7 @@ int tmigr_recording_mark(struct tmigr_recording_writer *w, __u64 watermark_ns,
 	r = flush_events(w, err);
 	if (r < 0)
 		return r;
-	return write_frame(w, TMIGR_FRAME_MARK, &raw, sizeof(raw), err);
+	return write_frame(w, TMIGR_FRAME_MARK, &raw, sizeof(raw), sizeof(raw), err);
 }
 
 int tmigr_recording_end(struct tmigr_recording_writer *w, const json_t *end, struct tmigr_err *err)

@@ -7,7 +7,8 @@
  * then one zstd frame with checksum.  All integers little endian.  A frame is
  * written by one write(2), so a crash leaves whole frames readable.
  *   META    JSON: "topology", "start_ns", and what the writer adds ("info")
- *   EVENTS  struct tmigr_rec[], in the order in which the model was fed
+ *   EVENTS  struct tmigr_rec[], in the order in which the model was fed; since version 2
+ *           as columns of differences (lib/recording_columns.h)
  *   MARK    u64 watermark: tmigr_model_advance() was called here
  *   END     JSON: "end_ns", "totals" (totals.h), "info"; "topology" if the run
  *           knew more of it at its end
@@ -23,7 +24,8 @@
 #include "tmigr/err.h"
 #include "tmigr/rec.h"
 
-#define TMIGR_RECORDING_VERSION 1
+/* What is written; older ones are read. */
+#define TMIGR_RECORDING_VERSION 2
 
 /* Bounds on what one frame may unpack to: a reader refuses more before it
  * reserves memory.  The totals of 4096 CPUs with all histograms filled take

@@ -332,8 +332,10 @@ static void test_not_a_recording(void **state)
 	expect_open(path, -EINVAL, "empty file");
 	spit("#!/bin/sh\necho hello world\n", 27);
 	expect_open(path, -EINVAL, "not a tmigr recording");
-	spit("TMIGREC\n\2\0\0\0\0\0\0\0", 16);
-	expect_open(path, -EINVAL, "version 2");
+	spit("TMIGREC\n\3\0\0\0\0\0\0\0", 16);
+	expect_open(path, -EINVAL, "version 3");
+	spit("TMIGREC\n\0\0\0\0\0\0\0\0", 16);
+	expect_open(path, -EINVAL, "version 0");
 	expect_open(dir, -EISDIR, "directory");
 	unlink(path);
 	expect_open(path, -ENOENT, "No such file");
@@ -350,6 +352,50 @@ static void spit_frame(uint32_t type, uint32_t stored, uint32_t raw, const void 
 	memcpy(buf + 28, &raw, 4);
 	memcpy(buf + 32, data, size);
 	spit(buf, 32 + size);
+}
+
+/* ---- the records of version 1: as they are in memory of a little-endian machine ---- */
+
+static size_t add_frame(unsigned char *buf, size_t at, uint32_t type, const void *raw, size_t size)
+{
+	size_t stored = ZSTD_compress(buf + at + 16, 1024, raw, size, 3);
+	uint32_t head[4] = {0x0a4d5246, type, (uint32_t)stored, (uint32_t)size};
+
+	assert_false(ZSTD_isError(stored));
+	memcpy(buf + at, head, 16);
+	return at + 16 + stored;
+}
+
+static void test_version_1(void **state)
+{
+	static const char end[] = "{\"end_ns\":2000}";
+	unsigned char buf[4096] = "TMIGREC\n\1\0\0\0\0\0\0\0";
+	struct tmigr_recording_reader *r = NULL;
+	struct tmigr_rec recs[7];
+	struct tmigr_frame f;
+	struct tmigr_err err;
+	size_t size = 16, seen = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 7; i++)
+		recs[i] = rec(i);
+	size = add_frame(buf, size, 1, "{}", 2);
+	size = add_frame(buf, size, 2, recs, 4 * sizeof(recs[0]));
+	size = add_frame(buf, size, 2, recs + 4, 3 * sizeof(recs[0]));
+	size = add_frame(buf, size, 4, end, sizeof(end) - 1);
+	spit(buf, size);
+	assert_int_equal(tmigr_recording_open(path, &r, &err), 0);
+	do {
+		assert_int_equal(tmigr_recording_next(r, &f, &err), 0);
+		if (f.type != TMIGR_FRAME_EVENTS)
+			continue;
+		assert_true(seen + f.n <= 7);
+		assert_memory_equal(f.recs, recs + seen, f.n * sizeof(recs[0]));
+		seen += f.n;
+	} while (f.type != TMIGR_FRAME_EOF && f.type != TMIGR_FRAME_CUT);
+	assert_int_equal(f.type, TMIGR_FRAME_EOF);
+	assert_int_equal(seen, 7);
+	tmigr_recording_close(r);
 }
 
 static void expect_cut(const char *text)
@@ -565,6 +611,7 @@ int main(void)
 		cmocka_unit_test(test_lying_heads), cmocka_unit_test(test_trailing_bytes),
 		cmocka_unit_test(test_stdin),	    cmocka_unit_test(test_create_errors),
 		cmocka_unit_test(test_disk_full),   cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_version_1),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
