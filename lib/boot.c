@@ -49,7 +49,7 @@ static int on_begin(void *arg, __u64 start_ns, const unsigned int *cpus, size_t 
 	(void)start_ns;
 	if (!r->opts->topo)
 		ret = tmigr_topology_of(cpus, n_cpus, r->opts->cpus, r->opts->classes,
-					r->opts->n_classes, &r->boot->topo, &err);
+					r->opts->n_classes, &r->boot->topo, NULL, &err);
 	if (ret < 0)
 		memcpy(r->boot->partial, err.text, sizeof(r->boot->partial));
 	return ret ? ret : tmigr_keeper_new(topo_of(r), &((struct reading *)arg)->keeper);
@@ -118,18 +118,6 @@ static int read_source(struct reading *r, struct tmigr_err *err)
 	return tmigr_keeper_moment(r->keeper, topo_of(r), &r->boot->moment, err);
 }
 
-static int open_buffer(char **ret_path, struct tmigr_err *err)
-{
-	char dir[TMIGR_TRACEFS_BYTES];
-	int ret = tmigr_tracefs_find(dir, err);
-
-	if (ret)
-		return ret;
-	if (asprintf(ret_path, "%s/trace", dir) < 0)
-		return tmigr_fail(err, -ENOMEM, "no memory");
-	return 0;
-}
-
 int tmigr_boot_read(const char *path, const struct tmigr_boot_opts *opts, struct tmigr_boot **ret,
 		    struct tmigr_err *err)
 {
@@ -138,9 +126,9 @@ int tmigr_boot_read(const char *path, const struct tmigr_boot_opts *opts, struct
 	int fd = -1, n = r.boot ? 0 : tmigr_fail(err, -ENOMEM, "no memory");
 
 	if (!n && !path)
-		n = open_buffer(&buffer, err);
+		n = tmigr_tracefs_buffer(&buffer, err);
 	if (!n)
-		n = tmigr_traced_open(path ? path : buffer, &r.src, &fd, err);
+		n = tmigr_traced_open(path ? path : buffer, false, &r.src, &fd, err);
 	if (!n)
 		n = read_source(&r, err);
 	/* An empty buffer is no bad file. */

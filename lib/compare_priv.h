@@ -6,6 +6,7 @@
  *   compare_table.c      quantities x runs, found by key
  *   compare_residency.c  what a report gives: idle states, metrics, energy
  *   compare_migrator.c   ... holders, avoidable time, remote expiries
+ *   compare_hotplug.c    ... bring-ups and take-downs
  *   compare_alike.c      what makes runs unlike each other
  *   compare_flags.c      values far from their siblings, and what differed there
  *   compare_text.c       text and markdown; compare_text_notes.c: what goes below
@@ -26,6 +27,10 @@
 enum tmigr_group {
 	GROUP_METRIC,
 	GROUP_ENERGY,
+	GROUP_BRINGUP,
+	GROUP_BRINGUP_STEP,
+	GROUP_TAKEDOWN,
+	GROUP_TAKEDOWN_STEP,
 	GROUP_RESIDENCY,
 	GROUP_MIGRATOR,
 	GROUP_AVOIDABLE,
@@ -36,6 +41,8 @@ enum tmigr_group {
 	GROUP_BELOW,
 	GROUP_CPU_RESIDENCY,
 	GROUP_CPU_HELD,
+	GROUP_CPU_BRINGUP,
+	GROUP_CPU_TAKEDOWN,
 	N_GROUPS,
 };
 
@@ -100,6 +107,10 @@ void tmigr_compare_unknown(struct tmigr_compare_table *t);
 void tmigr_compare_metrics(struct tmigr_compare_table *t, size_t run);
 void tmigr_compare_migrator(struct tmigr_compare_table *t, size_t run, bool cpus);
 void tmigr_compare_remote(struct tmigr_compare_table *t, size_t run);
+
+/* ---- compare_hotplug.c: all runs' ---- */
+
+void tmigr_compare_hotplug(struct tmigr_compare_table *t, bool cpus);
 
 /* ---- compare_alike.c ---- */
 

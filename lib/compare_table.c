@@ -13,6 +13,10 @@ static const struct {
 } groups[N_GROUPS] = {
 	[GROUP_METRIC] = {"metric", "metrics"},
 	[GROUP_ENERGY] = {"energy", "energy, J"},
+	[GROUP_BRINGUP] = {"bring-up", "bring-up, ms"},
+	[GROUP_BRINGUP_STEP] = {"bring-up-step", "steps of a bring-up, ms"},
+	[GROUP_TAKEDOWN] = {"take-down", "take-down, ms"},
+	[GROUP_TAKEDOWN_STEP] = {"take-down-step", "steps of a take-down, ms"},
 	[GROUP_RESIDENCY] = {"residency", "residency, s"},
 	[GROUP_MIGRATOR] = {"migrator", "migrator, % of time"},
 	[GROUP_AVOIDABLE] = {"avoidable", "avoidable, s"},
@@ -23,6 +27,8 @@ static const struct {
 	[GROUP_BELOW] = {"below", "below (too shallow)"},
 	[GROUP_CPU_RESIDENCY] = {"cpu-residency", "residency per CPU, s"},
 	[GROUP_CPU_HELD] = {"cpu-held", "held per CPU, s"},
+	[GROUP_CPU_BRINGUP] = {"cpu-bring-up", "bring-up per CPU, ms"},
+	[GROUP_CPU_TAKEDOWN] = {"cpu-take-down", "take-down per CPU, ms"},
 };
 
 const char *tmigr_group_name(enum tmigr_group g)

@@ -126,6 +126,25 @@ static const struct tmigr_csv_column energy[] = {
 	{"energy_uj", "Energy", "uJ", "integer", "Energy over the window"},
 };
 
+static const struct tmigr_csv_column hotplug[] = {
+	{"operation", "Operation", "", "integer",
+	 "Number of the bring-up or take-down in the window, from 1 on"},
+	CPU("The one that comes or goes"),
+	CLASS("CPUs of equal capacity, or the user's class"),
+	{"way", "Way", "", "string", "up or down"},
+	{"start_ns", "Start", "ns", "integer", "Since the window's start"},
+	{"total_ns", "Total", "ns", "integer",
+	 "Of the operation; time_ns of its rows adds up to it exactly"},
+	{"whole", "Whole", "", "integer",
+	 "0: it failed, or began or ended outside of the window, or events of it were lost"},
+	{"step", "Step", "", "integer", "The kernel's number; empty: between steps"},
+	{"name", "Name", "", "string", "The step's; empty: between steps"},
+	{"own", "Own", "", "integer", "1: on the CPU itself; 0: on the one that asked for it"},
+	{"back", "Back", "", "integer", "1: it took back what was done, after a failure"},
+	{"calls", "Calls", "", "integer", "Of the step"},
+	{"time_ns", "Time", "ns", "integer", "Of the step itself, without steps within it"},
+};
+
 #define TABLE(name, title, columns)                                                                \
 	{                                                                                          \
 		name, title, columns, sizeof(columns) / sizeof((columns)[0])                       \
@@ -142,6 +161,7 @@ static const struct tmigr_csv_table tables[TMIGR_CSV_TABLES] = {
 	[TMIGR_CSV_REMOTE] = TABLE("remote", "Remote expiries", remote),
 	[TMIGR_CSV_METRICS] = TABLE("metrics", "What the command printed of itself", metrics),
 	[TMIGR_CSV_ENERGY] = TABLE("energy", "Energy", energy),
+	[TMIGR_CSV_HOTPLUG] = TABLE("hotplug", "Bring-ups and take-downs, step by step", hotplug),
 };
 
 const struct tmigr_csv_table *tmigr_csv_table(enum tmigr_csv which)

@@ -124,6 +124,11 @@ int tmigr_decoder_new(struct tep_handle *tep, struct tmigr_hotplug_steps steps,
 	return 0;
 }
 
+void tmigr_decoder_all_steps(struct tmigr_decoder *d)
+{
+	d->all_steps = true;
+}
+
 void tmigr_decoder_free(struct tmigr_decoder *d)
 {
 	if (!d)
@@ -224,6 +229,9 @@ static bool set_field(struct tmigr_traced *e, enum decode_dest dest, __u64 v)
 		e->num_children = (__u32)v;
 		e->has |= TMIGR_HAS_NUM_CHILDREN;
 		return true;
+	case DECODE_STATE:
+		e->capacity = (__u32)v;
+		return true;
 	default:
 		return true;
 	}
@@ -242,6 +250,31 @@ static bool is_step(struct tmigr_decoder *d, const struct tmigr_traced *e, __u64
 	if (name)
 		tmigr_hotplug_learn(&d->steps, step, name, strlen(name));
 	return tmigr_hotplug_brings_up(step, d->steps.bringup, t);
+}
+
+static bool is_cpuhp(__u8 type)
+{
+	return type == TMIGR_TRACED_HOTPLUG_ONLINE || type == TMIGR_TRACED_HOTPLUG_OFFLINE ||
+	       type == TMIGR_TRACED_STEP_ENTER;
+}
+
+/* A record of cpuhp, by what is wanted of them: 1, or 0 of no use. */
+static int fill_step(struct tmigr_decoder *d, __u64 target, __u64 function, struct tmigr_traced *e)
+{
+	if (d->all_steps) {
+		e->type = e->type == TMIGR_TRACED_HOTPLUG_OFFLINE ? TMIGR_TRACED_STEP_EXIT
+								  : TMIGR_TRACED_STEP_ENTER;
+		e->value = (__u32)e->value;
+		e->node = (__s32)(__u32)target;
+		return 1;
+	}
+	e->capacity = 0;
+	if (e->type != TMIGR_TRACED_STEP_ENTER && is_step(d, e, target, function)) {
+		e->value = 0;
+		return 1;
+	}
+	e->type = TMIGR_TRACED_OTHER;
+	return 0;
 }
 
 static int fill(struct tmigr_decoder *d, const struct decode_layout *l, const unsigned char *data,
@@ -267,14 +300,7 @@ static int fill(struct tmigr_decoder *d, const struct decode_layout *l, const un
 	if ((e->type == TMIGR_TRACED_GROUP_ACTIVE || e->type == TMIGR_TRACED_GROUP_INACTIVE) &&
 	    !e->group)
 		return -EINVAL;
-	if (l->type != TMIGR_TRACED_HOTPLUG_ONLINE && l->type != TMIGR_TRACED_HOTPLUG_OFFLINE)
-		return 1;
-	if (is_step(d, e, target, function)) {
-		e->value = 0;
-		return 1;
-	}
-	e->type = TMIGR_TRACED_OTHER;
-	return 0;
+	return is_cpuhp(l->type) ? fill_step(d, target, function, e) : 1;
 }
 
 int tmigr_decode(struct tmigr_decoder *d, const void *data, size_t size, __u64 t_ns, __u32 cpu,

@@ -26,6 +26,9 @@ struct tmigr_hotplug_steps tmigr_hotplug_steps_read(const char *root);
  */
 int tmigr_decoder_new(struct tep_handle *tep, struct tmigr_hotplug_steps steps,
 		      struct tmigr_decoder **ret, struct tmigr_err *err);
+/* Every step of hotplug is wanted (STEP_ENTER, STEP_EXIT), and not the two that bring a CPU up
+ * and take it down. */
+void tmigr_decoder_all_steps(struct tmigr_decoder *d);
 void tmigr_decoder_free(struct tmigr_decoder *d); /* NULL is fine */
 /* The first event left out, and why; "": none. */
 const char *tmigr_decoder_problem(const struct tmigr_decoder *d);

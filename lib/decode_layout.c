@@ -86,6 +86,7 @@ static const struct wanted cpuhp_enter[] = {{DECODE_SUBJECT, "cpu", NULL, false}
 static const struct wanted cpuhp_exit[] = {{DECODE_SUBJECT, "cpu", NULL, false},
 					   {DECODE_TARGET, "ret", NULL, false},
 					   {DECODE_VALUE, "idx", NULL, false},
+					   {DECODE_STATE, "state", NULL, true},
 					   END};
 
 #define TM "timer_migration"
@@ -110,6 +111,7 @@ static const struct known_event events[] = {
 	{TM, "tmigr_connect_cpu_parent", TMIGR_TRACED_CONNECT_CPU, connect_cpu},
 	{TM, "tmigr_connect_child_parent", TMIGR_TRACED_CONNECT_CHILD, connect_child},
 	{"cpuhp", "cpuhp_enter", TMIGR_TRACED_HOTPLUG_ONLINE, cpuhp_enter},
+	{"cpuhp", "cpuhp_multi_enter", TMIGR_TRACED_STEP_ENTER, cpuhp_enter},
 	{"cpuhp", "cpuhp_exit", TMIGR_TRACED_HOTPLUG_OFFLINE, cpuhp_exit},
 };
 

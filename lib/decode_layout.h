@@ -22,6 +22,7 @@ enum decode_dest {
 	DECODE_NUM_CHILDREN,
 	DECODE_TARGET,	 /* of a hotplug step: what it is on the way to, or its result */
 	DECODE_FUNCTION, /* ... what it calls */
+	DECODE_STATE,	 /* ... that has ended: the state that the CPU is in */
 	DECODE_DESTS
 };
 
@@ -45,7 +46,8 @@ struct decode_layout {
 #define DECODE_IDS 65536 /* common_type is a u16 */
 
 struct tmigr_decoder {
-	bool swap; /* the file is of the other endianness */
+	bool all_steps; /* of hotplug are wanted */
+	bool swap;	/* the file is of the other endianness */
 	__u16 type_offset;
 	struct tmigr_hotplug_steps steps;
 	const char *(*function)(void *arg, __u64 address); /* or NULL */

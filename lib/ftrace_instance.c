@@ -77,6 +77,18 @@ int tmigr_tracefs_find(char dir[TMIGR_TRACEFS_BYTES], struct tmigr_err *err)
 			  "tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing");
 }
 
+int tmigr_tracefs_buffer(char **ret_path, struct tmigr_err *err)
+{
+	char dir[TMIGR_TRACEFS_BYTES];
+	int ret = tmigr_tracefs_find(dir, err);
+
+	if (ret)
+		return ret;
+	if (asprintf(ret_path, "%s/trace", dir) < 0)
+		return tmigr_fail(err, -ENOMEM, "no memory");
+	return 0;
+}
+
 /* ---- removal ---- */
 
 /* Readers that are just being closed keep it for some moments. */

@@ -37,6 +37,8 @@ struct tmigr_instance {
 bool tmigr_tracefs_mounted(char dir[TMIGR_TRACEFS_BYTES]);
 /* The same for who would use it.  -ENOENT, -EPERM with the remedy. */
 int tmigr_tracefs_find(char dir[TMIGR_TRACEFS_BYTES], struct tmigr_err *err);
+/* Path of the global buffer as text; owned by the caller. */
+int tmigr_tracefs_buffer(char **ret_path, struct tmigr_err *err);
 /*
  * Removes what earlier ones left behind (killed together with their guards), and makes
  * a new one: clock mono, tracing off, no event on, its buffers of

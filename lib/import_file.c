@@ -68,11 +68,11 @@ static int import_recording(struct import_head *h, const struct tmigr_import_opt
 	return tmigr_replay_fd(h->path, h->fd, h->bytes, h->n, ret_report, &replay, err);
 }
 
-static int open_traced(const struct import_head *h, struct tmigr_traced_source **ret,
+static int open_traced(const struct import_head *h, bool steps, struct tmigr_traced_source **ret,
 		       struct tmigr_err *err)
 {
 	if (begins_with(h, "\x17\x08\x44tracing", 10))
-		return tmigr_dat_open_fd(h->path, h->fd, ret, err);
+		return tmigr_dat_open_fd(h->path, h->fd, steps, ret, err);
 	return tmigr_text_open_fd(h->path, h->fd, h->bytes, h->n, ret, err);
 }
 
@@ -81,7 +81,7 @@ static int import_traced(struct import_head *h, const struct tmigr_import_opts *
 			 struct tmigr_err *err)
 {
 	struct import im = {.path = h->path, .opts = opts, .err = err};
-	int r = open_traced(h, &im.src, err);
+	int r = open_traced(h, false, &im.src, err);
 
 	if (r < 0)
 		return r;
@@ -108,7 +108,7 @@ static int open_known(const char *path, struct import_head *h, struct tmigr_err 
 	return r;
 }
 
-int tmigr_traced_open(const char *path, struct tmigr_traced_source **ret, int *ret_fd,
+int tmigr_traced_open(const char *path, bool steps, struct tmigr_traced_source **ret, int *ret_fd,
 		      struct tmigr_err *err)
 {
 	struct import_head h;
@@ -117,7 +117,7 @@ int tmigr_traced_open(const char *path, struct tmigr_traced_source **ret, int *r
 	if (r == 0 && begins_with(&h, TMIGR_FILE_MAGIC, 8))
 		r = tmigr_fail(err, -EINVAL, "%s: a recording: it has no boot trace", h.path);
 	if (r == 0)
-		r = open_traced(&h, ret, err);
+		r = open_traced(&h, steps, ret, err);
 	if (r == 0)
 		*ret_fd = h.own ? h.fd : -1;
 	else if (h.own && h.fd >= 0)

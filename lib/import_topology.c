@@ -82,8 +82,19 @@ static void unlink_root(const char *root)
 	rmdir(root);
 }
 
+static int read_root(const char *root, const char *const *classes, size_t n_classes,
+		     struct tmigr_topology **ret, struct tmigr_step_names *names,
+		     struct tmigr_err *err)
+{
+	/* Steps that nothing names have numbers. */
+	if (names && tmigr_step_names_read(root, names) == -ENOMEM)
+		return tmigr_fail(err, -ENOMEM, "no memory for the steps of hotplug");
+	return tmigr_topology_read(root, classes, n_classes, ret, err);
+}
+
 static int read_snapshot(const char *path, const char *const *classes, size_t n_classes,
-			 struct tmigr_topology **ret, struct tmigr_err *err)
+			 struct tmigr_topology **ret, struct tmigr_step_names *names,
+			 struct tmigr_err *err)
 {
 	char root[64] = "", unpacked[64] = "", folder[PATH_MAX];
 	struct stat st;
@@ -96,7 +107,7 @@ static int read_snapshot(const char *path, const char *const *classes, size_t n_
 		path = unpacked;
 	}
 	if (r == 0 && is_folder(path, CPU_DIR)) {
-		r = tmigr_topology_read(path, classes, n_classes, ret, err);
+		r = read_root(path, classes, n_classes, ret, names, err);
 	} else if (r == 0) {
 		/* tar and cp leave out some of the folders above, or all. */
 		static const char *const below[] = {"", "/cpu", "/system/cpu",
@@ -114,7 +125,7 @@ static int read_snapshot(const char *path, const char *const *classes, size_t n_
 		else
 			r = make_root(folder, root, err);
 		if (r == 0)
-			r = tmigr_topology_read(root, classes, n_classes, ret, err);
+			r = read_root(root, classes, n_classes, ret, names, err);
 	}
 	unlink_root(root);
 	import_remove(unpacked);
@@ -154,14 +165,14 @@ static int make(const unsigned int *cpus, size_t n_cpus, const char *const *clas
 
 int tmigr_topology_of(const unsigned int *cpus, size_t n_cpus, const char *snapshot,
 		      const char *const *classes, size_t n_classes, struct tmigr_topology **ret,
-		      struct tmigr_err *err)
+		      struct tmigr_step_names *names, struct tmigr_err *err)
 {
 	struct tmigr_topology *topo = NULL;
 	int r;
 
 	if (!snapshot)
 		return make(cpus, n_cpus, classes, n_classes, ret, err);
-	r = read_snapshot(snapshot, classes, n_classes, &topo, err);
+	r = read_snapshot(snapshot, classes, n_classes, &topo, names, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n_cpus; i++) {

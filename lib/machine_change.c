@@ -75,6 +75,14 @@ static int read_digit(const char *root, const char *path)
 	return ret < 0 ? ret : (int)v;
 }
 
+int tmigr_change_cpu(const char *root, unsigned int cpu, bool online)
+{
+	char path[64];
+
+	online_path(cpu, path);
+	return write_digit(root ? root : "", path, online);
+}
+
 /* ---- the keeper ---- */
 
 /* Puts back what is not as it was; the first that fails is named. */
@@ -211,6 +219,29 @@ static int check_cpu(const struct tmigr_change_opts *o, unsigned int cpu, struct
 			  o->topo->classes[c->class_idx].name);
 }
 
+static int check(const struct tmigr_change_opts *o, struct tmigr_err *err);
+
+/* Each is away alone; and one that is away already cannot go. */
+static int check_held(const struct tmigr_change_opts *o, struct tmigr_err *err)
+{
+	struct tmigr_change_opts one = *o;
+	int ret = 0;
+
+	one.hold = false;
+	if (o->together)
+		ret = check(&one, err);
+	one.n_offline = 1;
+	for (size_t i = 0; i < o->n_offline && !ret; i++) {
+		int k = tmigr_topology_index(o->topo, o->offline[i]);
+
+		one.offline = &o->offline[i];
+		ret = o->together && k >= 0 ? 0 : check(&one, err);
+		if (!ret && !o->topo->cpus[k].online)
+			ret = tmigr_fail(err, -EINVAL, "CPU %u is offline already", o->offline[i]);
+	}
+	return ret;
+}
+
 static int check(const struct tmigr_change_opts *o, struct tmigr_err *err)
 {
 	int ret = 0;
@@ -329,14 +360,14 @@ int tmigr_change_make(const struct tmigr_change_opts *o, struct tmigr_change **r
 		return tmigr_fail(err, -ENOMEM, "out of memory");
 	*c = (struct tmigr_change){
 		.root = o->root ? o->root : "", .before = -1, .after = -1, .life = -1, .error = -1};
-	r = check(o, err);
+	r = o->hold ? check_held(o, err) : check(o, err);
 	if (!r)
 		r = plan_cpus(c, o, err);
 	if (!r)
 		r = plan_sysctl(c, o, err);
-	if (!r)
+	if (!r && !o->hold)
 		r = describe(c, err);
-	if (!r && c->json)
+	if (!r && (c->json || o->hold))
 		r = start_keeper(c, err);
 	if (!r && c->json)
 		r = carry_out(c, err);

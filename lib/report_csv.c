@@ -284,6 +284,51 @@ static void put_energy(struct csv *t, const json_t *report)
 	}
 }
 
+/* ---- hotplug ---- */
+
+static void put_operation(struct csv *t, const json_t *report, const json_t *op, size_t number)
+{
+	bool whole = !json_array_size(json_object_get(op, "cut")) &&
+		     json_is_null(json_object_get(op, "failed"));
+
+	begin_row(t);
+	put_u64(t, number);
+	put_key(t, op, "cpu");
+	put_text(t, tmigr_rep_class(report, tmigr_rep_u64(op, "cpu")));
+	put_text(t, json_is_true(json_object_get(op, "up")) ? "up" : "down");
+	put_key(t, op, "start_ns");
+	put_key(t, op, "total_ns");
+	put_u64(t, whole);
+}
+
+static void put_step(struct csv *t, const json_t *s)
+{
+	put_key(t, s, "step");
+	put_text(t, tmigr_rep_str(s, "name"));
+	put_u64(t, json_is_true(json_object_get(s, "own")));
+	put_u64(t, json_is_true(json_object_get(s, "back")));
+	put_key(t, s, "calls");
+	put_key(t, s, "time_ns");
+}
+
+static void put_hotplug(struct csv *t, const json_t *report)
+{
+	const json_t *hotplug = json_object_get(report, "hotplug"), *op, *s;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(hotplug, "operations"), i, op) {
+		json_array_foreach (json_object_get(op, "steps"), k, s) {
+			put_operation(t, report, op, i + 1);
+			put_step(t, s);
+			end_row(t);
+		}
+		put_operation(t, report, op, i + 1);
+		put_empty(t, 5);
+		put_key(t, op, "between_ns");
+		end_row(t);
+	}
+}
+
 /* ---- all ---- */
 
 static int flushed(FILE *out)
@@ -305,6 +350,7 @@ int tmigr_csv_rows(enum tmigr_csv which, const json_t *report, const struct tmig
 		[TMIGR_CSV_REMOTE] = put_remote,
 		[TMIGR_CSV_METRICS] = put_metrics,
 		[TMIGR_CSV_ENERGY] = put_energy,
+		[TMIGR_CSV_HOTPLUG] = put_hotplug,
 	};
 	struct csv t = {out, run, false};
 
@@ -380,6 +426,11 @@ int tmigr_report_csv_metrics(const json_t *report, FILE *out)
 int tmigr_report_csv_energy(const json_t *report, FILE *out)
 {
 	return whole(TMIGR_CSV_ENERGY, report, out);
+}
+
+int tmigr_report_csv_hotplug(const json_t *report, FILE *out)
+{
+	return whole(TMIGR_CSV_HOTPLUG, report, out);
 }
 
 int tmigr_report_csv_segments_head(FILE *out)

@@ -140,14 +140,14 @@ static void put_trace(const json_t *report, FILE *out)
 	free(text);
 }
 
-static void put_head(const json_t *report, FILE *out)
+void tmigr_text_head(const json_t *report, const char *title, FILE *out)
 {
 	const char *kernel = string_or(json_object_get(report, "kernel"), "release");
 	const json_t *where = json_object_get(report, "machine");
 	const char *machine = string_or(where, "model");
 	char dur[TMIGR_FMT_MAX], *text = tmigr_text_machine(report);
 
-	fprintf(out, "Timer migration and idle states, %s on ",
+	fprintf(out, "%s, %s on ", title,
 		tmigr_fmt_dur(dur, tmigr_rep_u64(report, "window_ns")));
 	tmigr_fmt_puts(out, text ? text : "");
 	free(text);
@@ -403,7 +403,7 @@ int tmigr_report_text(const json_t *report, FILE *out)
 	size_t i;
 	int ret = 0;
 
-	put_head(report, out);
+	tmigr_text_head(report, "Timer migration and idle states", out);
 	json_array_foreach (json_object_get(report, "roots"), i, root)
 		if (ret == 0)
 			ret = tmigr_text_root(report, root, out);
@@ -421,6 +421,8 @@ int tmigr_report_text(const json_t *report, FILE *out)
 		ret = tmigr_text_residency(report, out);
 	if (ret == 0)
 		ret = tmigr_text_remote(report, out);
+	if (ret == 0)
+		ret = tmigr_text_hotplug(report, out);
 	putc('\n', out);
 	tmigr_text_energy(report, out);
 	wrapped(out, "Lost:", tmigr_text_lost(report));

@@ -32,7 +32,12 @@ struct tmigr_table *tmigr_table_remote(const json_t *report); /* class by class 
 /* The most frequent pairs of CPUs; how many more there are, with how many expiries. */
 struct tmigr_table *tmigr_table_pairs(const json_t *report, size_t *ret_more, __u64 *ret_rest);
 
+/* ---- hotplug_text.c ---- */
+int tmigr_text_hotplug(const json_t *report, FILE *out); /* nothing without the member */
+
 /* ---- report_text.c ---- */
+/* Of what, on which machine, and what ran. */
+void tmigr_text_head(const json_t *report, const char *title, FILE *out);
 /* Texts for any view: each is handed to @put as one line without end. */
 typedef void (*tmigr_put_text)(void *arg, const char *text);
 void tmigr_text_notes(const json_t *report, tmigr_put_text put, void *arg);

@@ -19,19 +19,11 @@
 
 /* Everything a run leaves; --force takes these away and nothing else. */
 static const char *const run_files[] = {
-	"run.json",
-	"report.json",
-	"residency.csv",
-	"migrator.csv",
-	"migrator-states.csv",
-	"migrator-segments.csv",
-	"remote.csv",
-	"hierarchy.json",
-	"metrics.csv",
-	"energy.csv",
-	"stdout",
-	"stderr",
-	"events.tmr",
+	"run.json",	"report.json",	       "residency.csv",
+	"migrator.csv", "migrator-states.csv", "migrator-segments.csv",
+	"remote.csv",	"hierarchy.json",      "metrics.csv",
+	"energy.csv",	"hotplug.csv",	       "stdout",
+	"stderr",	"events.tmr",
 };
 
 /* Those that others write, given out by tmigr_rundir_temp(). */
@@ -430,6 +422,12 @@ static int write_energy(struct tmigr_rundir *d, const json_t *report, FILE *out)
 	return tmigr_report_csv_energy(report, out);
 }
 
+static int write_hotplug(struct tmigr_rundir *d, const json_t *report, FILE *out)
+{
+	(void)d;
+	return tmigr_report_csv_hotplug(report, out);
+}
+
 static const struct view {
 	const char *name;
 	write_fn fn;
@@ -444,6 +442,7 @@ static const struct view {
 	{"hierarchy.json", write_hierarchy, NULL},
 	{"metrics.csv", write_metrics, "metrics"},
 	{"energy.csv", write_energy, "energy"},
+	{"hotplug.csv", write_hotplug, "hotplug"},
 };
 
 static bool has_view(const struct view *v, const json_t *report)

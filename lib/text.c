@@ -287,7 +287,9 @@ static int our_event(struct text *t, const struct text_head *h, enum tmigr_trace
 				    .subject = subject};
 	if (tmigr_traced_is_hotplug(h->name, h->n_name))
 		ev->has = TMIGR_HAS_HOTPLUG;
-	if (type != TMIGR_TRACED_HOTPLUG_ONLINE && type != TMIGR_TRACED_HOTPLUG_OFFLINE)
+	if (t->src.steps)
+		why = text_step(h->rest, t->src.steps, ev);
+	else if (type != TMIGR_TRACED_HOTPLUG_ONLINE && type != TMIGR_TRACED_HOTPLUG_OFFLINE)
 		why = text_fields(h->rest, ev);
 	if (!why && ev->cpu != h->cpu)
 		why = "an idle state of another CPU"; /* no kernel does that */
@@ -324,8 +326,9 @@ static int one_line(struct text *t, struct text_line line, struct tmigr_traced *
 		return 0;
 	}
 	t->heads++;
-	type = tmigr_traced_type(h.name, h.n_name);
-	if (type == TMIGR_TRACED_OTHER && h.n_name > 6 && !memcmp(h.name, "cpuhp_", 6))
+	type = t->src.steps ? text_step_type(&h) : tmigr_traced_type(h.name, h.n_name);
+	if (!t->src.steps && type == TMIGR_TRACED_OTHER && h.n_name > 6 &&
+	    !memcmp(h.name, "cpuhp_", 6))
 		type = hotplug(t, &h, &subject);
 	if (type == TMIGR_TRACED_OTHER) {
 		t->src.skipped++;
@@ -363,6 +366,10 @@ static int nothing(const struct text *t, struct tmigr_err *err)
 				  t->path);
 	if (t->src.partial[0])
 		return tmigr_fail(err, -EINVAL, "%s", t->src.partial);
+	if (t->heads && t->src.steps)
+		return tmigr_fail(err, -EINVAL,
+				  "%s: a trace of %llu events, none of them of CPU hotplug (cpuhp)",
+				  t->path, (unsigned long long)t->heads);
 	if (t->heads)
 		return tmigr_fail(err, -EINVAL,
 				  "%s: a trace of %llu events, none of them cpu_idle or of timer "

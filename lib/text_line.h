@@ -41,4 +41,12 @@ __u64 text_number_after(struct text_line line, const char *key);
 /* The same, maybe with a minus; false: there is none, or none that fits. */
 bool text_int_after(struct text_line line, const char *key, int *ret);
 
+/* ---- text_steps.c ---- */
+
+/* STEP_ENTER, STEP_EXIT, or OTHER. */
+enum tmigr_traced_type text_step_type(const struct text_head *h);
+/* Of such a type; names of functions go to @names.  NULL, or what is wrong. */
+const char *text_step(struct text_line rest, struct tmigr_step_names *names,
+		      struct tmigr_traced *ev);
+
 #endif

@@ -251,7 +251,7 @@ struct tmigr_traced_source *tmigr_dat_of_child(const char *name, int in,
 	return NULL;
 }
 
-static int start_child(struct dat *d, int fd, struct tmigr_err *err)
+static int start_child(struct dat *d, int fd, bool steps, struct tmigr_err *err)
 {
 	const struct timeval silence = {.tv_sec = SILENCE_S};
 	struct dat_shared *shared;
@@ -261,6 +261,7 @@ static int start_child(struct dat *d, int fd, struct tmigr_err *err)
 		      0);
 	if (shared == MAP_FAILED)
 		return tmigr_fail(err, -ENOMEM, "%s: no memory", d->path);
+	shared->steps = steps;
 	d->shared = shared;
 	d->mapped = true;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
@@ -280,7 +281,7 @@ static int start_child(struct dat *d, int fd, struct tmigr_err *err)
 			  strerror(errno));
 }
 
-int tmigr_dat_open_fd(const char *name, int fd, struct tmigr_traced_source **ret,
+int tmigr_dat_open_fd(const char *name, int fd, bool steps, struct tmigr_traced_source **ret,
 		      struct tmigr_err *err)
 {
 	struct tmigr_traced_source *src;
@@ -301,7 +302,7 @@ int tmigr_dat_open_fd(const char *name, int fd, struct tmigr_traced_source **ret
 		return tmigr_fail(err, -ENOMEM, "%s: no memory", name);
 	d = (struct dat *)src;
 	snprintf(d->format, sizeof(d->format), "trace.dat version %s", version);
-	r = start_child(d, fd, err);
+	r = start_child(d, fd, steps, err);
 	if (r) {
 		dat_close(src);
 		return r;

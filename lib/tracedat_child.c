@@ -302,6 +302,8 @@ static void prepare(struct child *c, struct tracecmd_input *in)
 		fail(c, "no memory");
 	if (tmigr_decoder_new(tep, none, &c->decoder, &err))
 		fail(c, "has %s", err.text);
+	if (c->shared->steps)
+		tmigr_decoder_all_steps(c->decoder);
 	tmigr_decoder_functions(c->decoder, function, tep);
 	if (*tmigr_decoder_problem(c->decoder))
 		partial(c, "%.200s", tmigr_decoder_problem(c->decoder));

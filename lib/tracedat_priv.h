@@ -41,6 +41,7 @@ struct dat_done {
 #define DAT_SLOTS 4
 
 struct dat_shared {
+	bool steps; /* those of hotplug are wanted, and nothing else */
 	struct tmigr_traced evs[DAT_SLOTS][DAT_BATCH];
 };
 

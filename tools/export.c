@@ -36,7 +36,9 @@ static const char help[] =
 	"                           standard output; a file is replaced when the new one is whole\n"
 	"  -t, --table NAME         csv: residency (if nothing is said), runs, migrator,\n"
 	"                           migrator-states, migrator-segments, remote, metrics, "
-	"energy\n" DAEMON_SOCKET_HELP "  -h, --help               print this\n"
+	"energy,\n"
+	"                           hotplug\n" DAEMON_SOCKET_HELP
+	"  -h, --help               print this\n"
 	"\n"
 	"A run that cannot be read, and a recording that stops early, is named on standard error.\n"
 	"\n"

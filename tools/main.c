@@ -28,6 +28,7 @@ static const struct verb verbs[] = {
 	{"run", "trace while a command runs (or for some seconds) and report", verb_run},
 	{"report", "print the report of a run directory or recording again", verb_report},
 	{"compare", "compare labelled runs, with the uncertainty of each difference", verb_compare},
+	{"hotplug", "show what takes the time as CPUs come up and go down", verb_hotplug},
 	{"export", "write runs as CSV, JSON, Perfetto trace or OpenMetrics", verb_export},
 	{"import", "make a run directory from a trace that another tool made", verb_import},
 	{"tree", "show the timer-migration hierarchy as it is now", verb_tree},
@@ -42,6 +43,18 @@ static const struct verb verbs[] = {
 
 #define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
+static const char *speaker; /* in whose name `run` speaks; NULL: its own */
+
+void tool_speak_as(const char *verb)
+{
+	speaker = verb;
+}
+
+static const char *in_the_name_of(const char *verb)
+{
+	return speaker && verb && !strcmp(verb, "run") ? speaker : verb;
+}
+
 static void complain(const char *verb, const char *hint, const char *fmt, va_list ap)
 	__attribute__((format(printf, 3, 0)));
 
@@ -54,6 +67,7 @@ static void complain(const char *verb, const char *hint, const char *fmt, va_lis
 {
 	char *text, *p;
 
+	verb = in_the_name_of(verb);
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
 	for (p = text; p && *p; p++)
@@ -80,6 +94,7 @@ int tool_usage(const char *verb, const char *fmt, ...)
 	char hint[64];
 	va_list ap;
 
+	verb = in_the_name_of(verb);
 	snprintf(hint, sizeof(hint), " (see 'tmigr %s%s--help')", verb ? verb : "",
 		 verb ? " " : "");
 	va_start(ap, fmt);

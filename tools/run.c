@@ -40,32 +40,41 @@ static int measure(const struct run_opts *o, struct session *s, struct signals *
 	return o->n ? run_series(s, signals) : single(s, signals);
 }
 
-int verb_run(int argc, char **argv)
+int run_with(struct run_opts *opts,
+	     int (*change)(struct machine *machine, const struct run_opts *opts))
 {
-	struct run_opts opts = {.housekeeping = -1, .progress = -1, .timer_migration = -1};
 	struct machine machine = {0};
 	struct session session;
 	struct signals signals;
 	int ret, restored;
 
-	ret = run_opts_parse(&opts, argc, argv);
-	if (ret >= 0) {
-		run_opts_free(&opts);
-		return ret;
-	}
 	memset(&session, 0, sizeof(session));
 	remote_init(&session.remote);
 	/* First: whatever interrupts from here on finds the run directory tidy, and
 	 * the machine as it was. */
 	ret = signals_take(&signals);
-	if (!ret && opts.n)
-		ret = run_series_check(&opts);
+	if (!ret && opts->n)
+		ret = run_series_check(opts);
 	if (!ret)
-		ret = machine_change(&machine, &opts);
+		ret = change(&machine, opts);
 	if (!ret)
-		ret = measure(&opts, &session, &signals, &machine);
+		ret = measure(opts, &session, &signals, &machine);
 	session_close(&session);
 	restored = machine_restore(&machine);
-	run_opts_free(&opts);
+	run_opts_free(opts);
 	return ret ? ret : restored;
+}
+
+int verb_run(int argc, char **argv)
+{
+	struct run_opts opts;
+	int ret;
+
+	run_opts_init(&opts);
+	ret = run_opts_parse(&opts, argc, argv);
+	if (ret >= 0) {
+		run_opts_free(&opts);
+		return ret;
+	}
+	return run_with(&opts, machine_change);
 }

@@ -15,6 +15,8 @@
  *   run_loop.c      waits for signals, output and the next drain
  *   run_info.c      what the report says about machine and command
  *   run_progress.c  the line on a terminal
+ *   run_hotplug.c   the member "hotplug" of a report
+ *   hotplug.c       the verb that asks for it
  */
 #ifndef TMIGR_TOOL_RUN_H
 #define TMIGR_TOOL_RUN_H
@@ -31,6 +33,7 @@
 #include "daemon.h"
 #include "tmigr/energy.h"
 #include "tmigr/engine.h"
+#include "tmigr/hotplug_ops.h"
 #include "tmigr/housekeeping.h"
 #include "tmigr/machine_change.h"
 #include "tmigr/metrics.h"
@@ -61,6 +64,11 @@ struct run_opts {
 	struct arg_list classes;
 	struct daemon_opts daemon;
 	char **command; /* NULL terminated; NULL: none */
+	bool hotplug;	/* of `tmigr hotplug`: CPUs that come and go, step by step */
+	/* What runs in the place of `command`, which then only says what that is; in the new
+	 * process, whose exit status it returns.  NULL: the command. */
+	int (*body)(const struct run_opts *o);
+	const struct cycle *cycle; /* of `tmigr hotplug --cycle`; the body's */
 };
 
 /* ---- run_options.c ---- */
@@ -68,6 +76,20 @@ struct run_opts {
 /* -1 to go on, else the exit code with the error told; run_opts_free() in any case. */
 int run_opts_parse(struct run_opts *o, int argc, char **argv);
 void run_opts_free(struct run_opts *o);
+/* The option of that long name, with getopt's optarg, for another verb that has it.
+ * 0, or the exit code with the error told. */
+int run_opts_named(struct run_opts *o, const char *name);
+/* Which options need which others; likewise. */
+int run_opts_check(const struct run_opts *o);
+void run_opts_init(struct run_opts *o);
+
+/* ---- run.c ---- */
+
+struct machine;
+/* The whole, with the options as they are, which are freed; the exit code.  @change: in
+ * place of machine_change(). */
+int run_with(struct run_opts *o,
+	     int (*change)(struct machine *machine, const struct run_opts *opts));
 
 /* ---- run_machine.c ---- */
 
@@ -118,6 +140,8 @@ int signals_take(struct signals *s);
 /* What the command starts with. */
 struct child_setup {
 	char **command;
+	int (*body)(const struct run_opts *o); /* in its place; NULL: none */
+	const struct run_opts *opts;	       /* the body's */
 	const struct signals *signals;
 	const struct tmigr_housekeeping *housekeeping;
 	int files[2];	 /* copies of its outputs, the child's from then on; -1: none */
@@ -169,6 +193,7 @@ struct session {
 	struct daemon *daemon; /* NULL: the own engine */
 	struct tmigr_engine *engine;
 	struct tmigr_energy *energy;
+	struct tmigr_hotplug_live *hotplug; /* NULL: not asked for, or not yet */
 	const json_t *changed; /* of the machine; borrowed, NULL: nothing */
 	int cpu;	       /* where the tool runs, -1: not pinned */
 	struct tmigr_housekeeping housekeeping;
@@ -253,6 +278,15 @@ json_t *run_info_options(const struct run_opts *opts);
  * -ENOMEM. */
 int run_printed(struct session *s);
 int run_energy(struct session *s);
+
+/* ---- run_hotplug.c ---- */
+/* No-ops without opts->hotplug.  0, or the exit code with the error told. */
+int run_hotplug_attach(struct session *s);
+int run_hotplug_drain(struct session *s);
+/* Of the window that has ended, into info. */
+int run_hotplug_put(struct session *s);
+/* What `tmigr hotplug` prints of a report. */
+int run_hotplug_print(const json_t *report);
 
 /* ---- run_progress.c ---- */
 struct progress {

@@ -76,6 +76,11 @@ static void become(const struct child_setup *setup, const int outputs[2], int re
 	sigaction(SIGTERM, &s->term, NULL);
 	sigaction(SIGCHLD, &s->chld, NULL);
 	sigprocmask(SIG_SETMASK, &s->mask, NULL);
+	if (setup->body) {
+		/* As exec(2) would: that is what is waited for. */
+		close(report);
+		_exit(setup->body(setup->opts));
+	}
 	execvp(setup->command[0], setup->command);
 fail:
 	err = errno;

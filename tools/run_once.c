@@ -15,6 +15,8 @@ static int start_command(struct session *s, struct child *child, const struct si
 	const struct run_opts *o = s->opts;
 	struct child_setup setup = {
 		.command = o->command,
+		.body = o->body,
+		.opts = o,
 		.signals = sig,
 		.housekeeping = &s->housekeeping,
 		.files = {-1, -1},

@@ -326,13 +326,13 @@ static bool parse_flag(struct run_opts *o, int c)
 }
 
 /* Which options need which others.  0, or the exit code with the error told. */
-static int check(const struct run_opts *o)
+int run_opts_check(const struct run_opts *o)
 {
 	if (o->command && !*o->command[0])
 		return tool_usage("run", "the command's name is empty");
 	if (o->record && !o->dir)
 		return tool_usage("run", "--record needs -o DIR to write to");
-	if (o->force && !o->dir && !o->n_offline)
+	if (o->force && !o->dir && !o->n_offline && !o->cycle)
 		return tool_usage("run", "--force needs -o DIR to replace");
 	if (o->n && !o->dir)
 		return tool_usage("run", "-n needs -o DIR, where DIR/run-1 and so on are made");
@@ -353,6 +353,20 @@ static int check(const struct run_opts *o)
 	return 0;
 }
 
+int run_opts_named(struct run_opts *o, const char *name)
+{
+	const struct option *opt = options;
+
+	while (strcmp(opt->name, name))
+		opt++;
+	return parse_flag(o, opt->val) ? 0 : parse_value(o, opt->val);
+}
+
+void run_opts_init(struct run_opts *o)
+{
+	*o = (struct run_opts){.housekeeping = -1, .progress = -1, .timer_migration = -1};
+}
+
 int run_opts_parse(struct run_opts *o, int argc, char **argv)
 {
 	int c, ret;
@@ -371,7 +385,7 @@ int run_opts_parse(struct run_opts *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		o->command = argv + optind;
-	ret = check(o);
+	ret = run_opts_check(o);
 	if (!ret)
 		ret = daemon_check_options(&o->daemon, "run");
 	return ret ? ret : -1;

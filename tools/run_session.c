@@ -178,7 +178,7 @@ int session_attach(struct session *s)
 	if (!s->daemon && tmigr_engine_start(s->engine, &err) < 0)
 		return tool_error("run", "%s", err.text);
 	s->attached = true;
-	return 0;
+	return run_hotplug_attach(s);
 }
 
 int session_prepare(struct session *s, const char *path, bool force, unsigned long run)
@@ -292,7 +292,7 @@ int session_drain(struct session *s)
 		return s->open ? remote_drain(s) : 0;
 	if (tmigr_engine_drain(s->engine, NULL, &err) < 0)
 		return tool_error("run", "%s", err.text);
-	return 0;
+	return run_hotplug_drain(s);
 }
 
 __u64 session_lead_ns(const struct session *s)
@@ -358,9 +358,14 @@ static void end_recording(struct session *s)
 
 static void print_report(struct session *s, const json_t *report)
 {
+	int ret;
+
 	if (s->quiet)
 		return;
-	if (tool_print_report("run", report, s->opts->json))
+	ret = s->opts->hotplug && !s->opts->json
+		      ? run_hotplug_print(report)
+		      : tool_print_report("run", report, s->opts->json);
+	if (ret)
 		s->failed = TMIGR_EXIT_ERROR;
 }
 
@@ -401,7 +406,7 @@ static int figures(struct session *s, int exit_status, bool interrupted)
 		return no_memory();
 	if (run_printed(s) || run_energy(s))
 		return no_memory();
-	return 0;
+	return run_hotplug_put(s);
 }
 
 int session_report(struct session *s, int exit_status, bool interrupted)
@@ -482,6 +487,7 @@ void session_close(struct session *s)
 	session_end(s);
 	tmigr_housekeeping_release(&s->housekeeping);
 	tmigr_engine_close(s->engine);
+	tmigr_hotplug_live_close(s->hotplug);
 	daemon_close(s->daemon);
 	tmigr_energy_close(s->energy);
 	tmigr_topology_free(s->topo);

@@ -26,6 +26,7 @@ struct verb {
 int verb_run(int argc, char **argv);
 int verb_report(int argc, char **argv);
 int verb_compare(int argc, char **argv);
+int verb_hotplug(int argc, char **argv);
 int verb_export(int argc, char **argv);
 int verb_import(int argc, char **argv);
 int verb_tree(int argc, char **argv);
@@ -44,6 +45,9 @@ int tool_error(const char *verb, const char *fmt, ...) __attribute__((format(pri
 
 /* The same with the hint "(see 'tmigr VERB --help')"; returns TMIGR_EXIT_USAGE. */
 int tool_usage(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The parts of `run` tell their errors in the name of @verb, which is made of them. */
+void tool_speak_as(const char *verb);
 
 /*
  * For the '?' and ':' of getopt_long() (opterr = 0, option string starting with

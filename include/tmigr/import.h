@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "tmigr/err.h"
+#include "tmigr/hotplug_ops.h"
 #include "tmigr/model.h"
 #include "tmigr/topology.h"
 
@@ -43,10 +44,11 @@ int tmigr_import(const char *path, const struct tmigr_import_opts *opts, json_t 
 /*
  * A topology of the CPUs @cpus (ascending), of which nothing else is known, or what
  * @snapshot has; -EINVAL also where it lacks one of @cpus.  *@ret is owned by the
- * caller.
+ * caller.  @names, empty (NULL: not wanted): what the snapshot has of the steps of
+ * hotplug.
  */
 int tmigr_topology_of(const unsigned int *cpus, size_t n_cpus, const char *snapshot,
 		      const char *const *classes, size_t n_classes, struct tmigr_topology **ret,
-		      struct tmigr_err *err);
+		      struct tmigr_step_names *names, struct tmigr_err *err);
 
 #endif

@@ -20,6 +20,9 @@
 
 struct tmigr_change;
 
+/* Of one CPU, below @root as below: 0, or as writing its file fails. */
+int tmigr_change_cpu(const char *root, unsigned int cpu, bool online);
+
 struct tmigr_change_opts {
 	const char *root;		   /* NULL or "": the running machine */
 	const struct tmigr_topology *topo; /* as it is before; read below the same root */
@@ -27,6 +30,10 @@ struct tmigr_change_opts {
 	size_t n_offline;
 	int timer_migration; /* 0, 1; -1: as it is */
 	bool force;	     /* also the last CPU online of a class */
+	/* Nothing is changed now: the caller takes these CPUs offline and online itself, one
+	 * after the other (or with @together also all at once), and those that are online now
+	 * are put back. */
+	bool hold, together;
 };
 
 /*

@@ -58,6 +58,7 @@ int tmigr_report_csv_migrator_states(const json_t *report, FILE *out);
 /* What the command printed, and energy: only the head where the report has none. */
 int tmigr_report_csv_metrics(const json_t *report, FILE *out);
 int tmigr_report_csv_energy(const json_t *report, FILE *out);
+int tmigr_report_csv_hotplug(const json_t *report, FILE *out);
 /* migrator-segments.csv: the head, and one row.  The root's name and the CPU's
  * class come from @report; times are relative to the window's start. */
 int tmigr_report_csv_segments_head(FILE *out);

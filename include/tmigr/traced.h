@@ -46,6 +46,11 @@
  *                   num_children, capacity]
  *   HOTPLUG_ONLINE, HOTPLUG_OFFLINE     subject = cpu: cpuhp_enter of the step
  *                   that brings it up, cpuhp_exit of the one that took it down
+ *   STEP_ENTER      subject = cpu, value = step, node = target: a step of hotplug begins,
+ *                   on the way to the state `target`; in place of the two above where
+ *                   all steps are asked for
+ *   STEP_EXIT       subject = cpu, value = step, node = ret, capacity = state: it has
+ *                   ended, and the state that the CPU is in now
  *   LOST            value = how many events of `cpu` are missing here, at least 1
  *                   when nobody counted: between its event before and t_ns.  cpu
  *                   TMIGR_TRACED_NO_CPU: nobody knows of which
@@ -71,6 +76,8 @@ enum tmigr_traced_type {
 	TMIGR_TRACED_CONNECT_CHILD,
 	TMIGR_TRACED_HOTPLUG_ONLINE,
 	TMIGR_TRACED_HOTPLUG_OFFLINE,
+	TMIGR_TRACED_STEP_ENTER,
+	TMIGR_TRACED_STEP_EXIT,
 	TMIGR_TRACED_LOST,
 	TMIGR_TRACED_TYPES
 };
@@ -194,6 +201,8 @@ const struct tmigr_sequencer_stats *tmigr_sequencer_stats(const struct tmigr_seq
  * A file with ftrace events, opened by one of the functions below; read from its
  * start to its end, once.
  */
+struct tmigr_step_names; /* hotplug_ops.h */
+
 struct tmigr_traced_source {
 	/* Fills up to @max events; how many, 0 at the end, <0 with *err told.
 	 * *@ret_watermark_ns: no later event has a smaller time. */
@@ -210,6 +219,9 @@ struct tmigr_traced_source {
 	 * result is partial.  A line, names file and position. */
 	char partial[TMIGR_ERR_MAX];
 	__u64 skipped; /* events of no use */
+	/* Of text, set before the first read: steps of hotplug are wanted (STEP_ENTER,
+	 * STEP_EXIT), and nothing else; names of their functions are put there. */
+	struct tmigr_step_names *steps;
 };
 
 /* -EINVAL with the message: not such a file.  Text: from an open file (the caller's),
@@ -217,13 +229,14 @@ struct tmigr_traced_source {
 int tmigr_text_open_fd(const char *name, int fd, const void *head, size_t n,
 		       struct tmigr_traced_source **ret, struct tmigr_err *err);
 /* trace.dat, likewise from a file, which is not read in order: -ESPIPE for a pipe. */
-int tmigr_dat_open_fd(const char *name, int fd, struct tmigr_traced_source **ret,
+int tmigr_dat_open_fd(const char *name, int fd, bool steps, struct tmigr_traced_source **ret,
 		      struct tmigr_err *err);
 /*
  * Either of the two, by what is in it; "-": standard input.  *@ret_fd is to be closed
- * after *@ret, where it is not that.  -EINVAL also for our own recordings.
+ * after *@ret, where it is not that.  -EINVAL also for our own recordings.  @steps: those of hotplug
+ * are wanted; for text set them in *@ret as well.
  */
-int tmigr_traced_open(const char *path, struct tmigr_traced_source **ret, int *ret_fd,
+int tmigr_traced_open(const char *path, bool steps, struct tmigr_traced_source **ret, int *ret_fd,
 		      struct tmigr_err *err);
 
 #endif

@@ -11,11 +11,11 @@ done
 check "nothing on stderr" test ! -s "$TMP/err"
 
 run 0 "$TMIGR" --help
-for verb in run report compare export import tree top status mark dump doctor help; do
+for verb in run report compare hotplug export import tree top status mark dump doctor help; do
 	out_has "help lists $verb" "  $verb "
 done
 run 0 "$TMIGR" help
-for verb in run report compare export import tree top status mark dump doctor; do
+for verb in run report compare hotplug export import tree top status mark dump doctor; do
 	run 0 "$TMIGR" "$verb" --help
 	out_has "$verb --help explains it" "Usage: tmigr $verb"
 	out_has "$verb --help names the exit status" "Exit status"

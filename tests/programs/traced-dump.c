@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
-	if (tmigr_traced_open(argv[1], &src, &fd, &err)) {
+	if (tmigr_traced_open(argv[1], false, &src, &fd, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}
