@@ -233,8 +233,8 @@ int tmigr_dat_open_fd(const char *name, int fd, bool steps, struct tmigr_traced_
 		      struct tmigr_err *err);
 /*
  * Either of the two, by what is in it; "-": standard input.  *@ret_fd is to be closed
- * after *@ret, where it is not that.  -EINVAL also for our own recordings.  @steps: those of hotplug
- * are wanted; for text set them in *@ret as well.
+ * after *@ret, where it is not that.  -EINVAL also for our own recordings.  @steps: those
+ * of hotplug are wanted; for text set them in *@ret as well.
  */
 int tmigr_traced_open(const char *path, bool steps, struct tmigr_traced_source **ret, int *ret_fd,
 		      struct tmigr_err *err);

@@ -431,6 +431,44 @@ static void test_hotplug(void **state)
 	tmigr_decoder_free(unknown);
 }
 
+/* Each step, where all are wanted: what it is on the way to, its result and state. */
+static void test_all_steps(void **state)
+{
+	static const char enter[] = FORMAT(
+		"cpuhp_multi_enter", 80,
+		FIELD("unsigned int cpu", 8, 4) FIELD("int target", 12, 4) FIELD("int idx", 16, 4));
+	static const char leave[] = FORMAT("cpuhp_exit", 81,
+					   FIELD("unsigned int cpu", 8, 4) FIELD("int state", 12, 4)
+						   FIELD("int idx", 16, 4) FIELD("int ret", 20, 4));
+	struct tmigr_decoder *in = decoder_of(enter, "cpuhp", no_steps);
+	struct tmigr_decoder *out = decoder_of(leave, "cpuhp", no_steps);
+	unsigned char rec[24] = {80};
+	struct tmigr_traced e;
+
+	(void)state;
+	rec[8] = 3;
+	rec[12] = 200;
+	rec[16] = 84;
+	assert_int_equal(tmigr_decode(in, rec, 20, 1, 5, &e), 0);
+	tmigr_decoder_all_steps(in);
+	tmigr_decoder_all_steps(out);
+	assert_int_equal(tmigr_decode(in, rec, 20, 1, 5, &e), 1);
+	assert_int_equal(e.type, TMIGR_TRACED_STEP_ENTER);
+	assert_int_equal(e.cpu, 5);
+	assert_int_equal(e.subject, 3);
+	assert_int_equal(e.value, 84);
+	assert_int_equal(e.node, 200);
+	rec[0] = 81;
+	memset(rec + 20, 0xff, 4); /* -1 */
+	assert_int_equal(tmigr_decode(out, rec, 24, 1, 5, &e), 1);
+	assert_int_equal(e.type, TMIGR_TRACED_STEP_EXIT);
+	assert_int_equal(e.capacity, 200);
+	assert_int_equal(e.value, 84);
+	assert_int_equal(e.node, -1);
+	tmigr_decoder_free(in);
+	tmigr_decoder_free(out);
+}
+
 static const char *function_name(void *arg, __u64 address)
 {
 	(void)arg;
@@ -477,13 +515,10 @@ static void test_hotplug_functions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kernels),
-		cmocka_unit_test(test_other_names),
-		cmocka_unit_test(test_hostile_formats),
-		cmocka_unit_test(test_one_bad),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_hotplug),
-		cmocka_unit_test(test_hotplug_functions),
+		cmocka_unit_test(test_kernels),		cmocka_unit_test(test_other_names),
+		cmocka_unit_test(test_hostile_formats), cmocka_unit_test(test_one_bad),
+		cmocka_unit_test(test_values),		cmocka_unit_test(test_hotplug),
+		cmocka_unit_test(test_all_steps),	cmocka_unit_test(test_hotplug_functions),
 	};
 
 	return cmocka_run_group_tests_name("decode", tests, NULL, NULL);
