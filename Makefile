@@ -9,6 +9,7 @@
 #                 the static program on virtual boards (tests/board/README.md)
 # make lint       clang-format, clang-tidy and cppcheck over the sources
 # make bench      measure this tool beside its peers
+# make bench-board [BOARD=name] [KERNEL=series|image]  the same on a virtual board, in instructions
 # make install    programs, units, man pages and completion [DESTDIR= PREFIX=/usr/local
 #                 BINDIR= SBINDIR= UNITDIR= SYSUSERSDIR= MANDIR= BASHCOMPDIR=
 #                 ZSHCOMPDIR= FISHCOMPDIR=]; make uninstall takes them away again
@@ -52,7 +53,7 @@ endif
 
 PACKAGES := libbpf libtracefs libtraceevent jansson libzstd
 # What comes by itself with make demo, check and bench is only told of otherwise.
-ifeq ($(filter deps demo check check-board bench clean,$(MAKECMDGOALS))$(CROSS),)
+ifeq ($(filter deps demo check check-board bench bench-board clean,$(MAKECMDGOALS))$(CROSS),)
 ifneq ($(shell for i in $(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL); do command -v $$i; done 2>/dev/null | wc -l) \
 	$(shell $(PKG_CONFIG) --exists $(PACKAGES) 2>/dev/null && echo there),3 there)
 $(warning what the build needs is not all there: scripts/install-deps installs it)
@@ -250,7 +251,7 @@ check-board:
 	$(Q)tests/board/check.py --board $(or $(BOARD),rk3576) --kernel $(or $(KERNEL),6.12 7.3) \
 		$(if $(SESSIONS),--only $(SESSIONS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(KEEP),--keep $(KEEP))
 
-.PHONY: deps demo check check-only lint bench
+.PHONY: deps demo check check-only lint bench bench-board
 deps:
 	$(Q)scripts/install-deps
 
@@ -282,6 +283,12 @@ bench: deps
 	$(Q)$(MAKE) build-all
 	$(call give,$(B))
 	$(Q)bench/run $(B)
+
+# What tracing costs where one instruction is one nanosecond, and what it disturbs.
+bench-board:
+	$(Q)scripts/install-deps --board || echo "bench-board: goes on with what is here" >&2
+	$(Q)bench/board --board $(or $(BOARD),rk3576) --kernel $(or $(KERNEL),7.3)
+	$(Q)bench/disturbance --board $(or $(BOARD),rk3576) --kernel $(or $(KERNEL),7.3)
 
 # The units name the programs where PREFIX puts them.
 PREFIX ?= /usr/local

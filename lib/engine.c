@@ -128,7 +128,9 @@ int tmigr_engine_put_source(const struct tmigr_engine *engine, json_t *info)
 	const char *why, *name = tmigr_engine_source(engine, &why);
 
 	if (json_object_set_new(info, "source", json_string(name)) ||
-	    (why && json_object_set_new(info, "source_why", json_string(why))))
+	    (why && json_object_set_new(info, "source_why", json_string(why))) ||
+	    (engine->live && engine->live->opts.no_timeline &&
+	     json_object_set_new(info, "timeline", json_false())))
 		return -ENOMEM;
 	return 0;
 }

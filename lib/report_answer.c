@@ -116,6 +116,10 @@ static json_t *no_hierarchy(const json_t *report)
 {
 	const json_t *has = json_object_get(report, "timer_migration_hierarchy");
 
+	if (json_is_false(json_object_get(report, "timeline")))
+		return answer(NOBODY_KNOWS, json_null(),
+			      "no answer: without a timeline (--no-timeline) nothing tells who "
+			      "held the migrator.");
 	if (json_is_false(has) && json_object_get(report, "import"))
 		return answer(NOBODY_KNOWS, json_null(),
 			      "no answer: the trace has no timer_migration events.");

@@ -256,6 +256,9 @@ void tmigr_text_notes(const json_t *report, tmigr_put_text put, void *arg)
 		 !strcmp(tmigr_rep_str(report, "residency_source"), "timeline"))
 		put_note(out, "residency is computed from the recorded events, not from the exact "
 			      "counters of the live run.");
+	if (json_is_false(json_object_get(report, "timeline")))
+		put_note(out, "only idle states and remote expiries were measured (--no-timeline): "
+			      "there is neither a hierarchy nor a migrator in this report.");
 	if (json_is_integer(sysctl) && json_integer_value(sysctl) == 0)
 		put_note(out, "timer migration is switched off (kernel.timer_migration = 0).");
 	if (*unlearnt && json_array_size(json_object_get(report, "roots")))

@@ -32,9 +32,13 @@ static const char help[] =
 	"                           (else classes are made of CPUs with equal capacity)\n"
 	"      --housekeeping CPU   where the tool itself runs (else where it matters least)\n"
 	"      --kick               wake every CPU once before the window, so that all are known\n"
+	"      --no-timeline        idle states and remote expiries only, counted in the kernel:\n"
+	"                           nothing is recorded, so who held the migrator is not known.\n"
+	"                           The least that tracing can cost\n"
 	"      --no-stats           do not measure what the tracing itself "
 	"costs\n" SOURCE_HELP DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
-	"                           (as --housekeeping, --kick, --no-stats and --source do)\n"
+	"                           (as --housekeeping, --kick, --no-timeline, --no-stats and\n"
+	"                           --source do)\n"
 	"      --json               print the report as JSON (with -n: each run's); the command's\n"
 	"                           standard output goes to standard error then\n" FAIL_IF_HELP
 	"      --progress, --no-progress\n"
@@ -95,6 +99,7 @@ enum {
 	OPT_HOUSEKEEPING,
 	OPT_KICK,
 	OPT_NO_STATS,
+	OPT_NO_TIMELINE,
 	OPT_JSON,
 	OPT_PROGRESS,
 	OPT_NO_PROGRESS,
@@ -129,6 +134,7 @@ static const struct option options[] = {
 	{"source", required_argument, NULL, OPT_SOURCE},
 	{"kick", no_argument, NULL, OPT_KICK},
 	{"no-stats", no_argument, NULL, OPT_NO_STATS},
+	{"no-timeline", no_argument, NULL, OPT_NO_TIMELINE},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"progress", no_argument, NULL, OPT_PROGRESS},
 	{"no-progress", no_argument, NULL, OPT_NO_PROGRESS},
@@ -313,6 +319,9 @@ static bool parse_flag(struct run_opts *o, int c)
 	case OPT_NO_STATS:
 		o->no_stats = true;
 		return true;
+	case OPT_NO_TIMELINE:
+		o->no_timeline = true;
+		return true;
 	case OPT_JSON:
 		o->json = true;
 		return true;
@@ -332,6 +341,11 @@ int run_opts_check(const struct run_opts *o)
 		return tool_usage("run", "the command's name is empty");
 	if (o->record && !o->dir)
 		return tool_usage("run", "--record needs -o DIR to write to");
+	if (o->no_timeline && o->record)
+		return tool_usage("run", "--no-timeline records nothing: not with --record");
+	if (o->no_timeline && o->source == TMIGR_SOURCE_FTRACE)
+		return tool_usage("run", "--no-timeline counts with BPF programs: not with "
+					 "--source ftrace");
 	if (o->force && !o->dir && !o->n_offline && !o->cycle)
 		return tool_usage("run", "--force needs -o DIR to replace");
 	if (o->n && !o->dir)

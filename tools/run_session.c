@@ -25,8 +25,10 @@ static int open_engine(struct session *s)
 {
 	const struct run_opts *o = s->opts;
 	const struct tmigr_live_opts live = {
-		.source = o->source,
+		/* Counting alone is what only the programs can do. */
+		.source = o->no_timeline ? TMIGR_SOURCE_BPF : o->source,
 		.ring_bytes = o->ring_bytes,
+		.no_timeline = o->no_timeline,
 		.no_stats = o->no_stats,
 		.kick = o->kick,
 	};
@@ -59,6 +61,8 @@ static const char *own_only(const struct run_opts *o)
 		return "--kick";
 	if (o->housekeeping >= 0)
 		return "--housekeeping";
+	if (o->no_timeline)
+		return "--no-timeline";
 	if (o->no_stats)
 		return "--no-stats";
 	if (o->source != TMIGR_SOURCE_AUTO)

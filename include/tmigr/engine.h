@@ -63,7 +63,8 @@ bool tmigr_engine_has_tmigr(const struct tmigr_engine *engine);
  * are those of the records (tmigr_window_totals.timeline).
  */
 const char *tmigr_engine_source(const struct tmigr_engine *engine, const char **ret_why);
-/* Both as members of a report's @info: "source", and "source_why" where there is one.
+/* Both as members of a report's @info: "source", and "source_why" where there is one;
+ * and "timeline": false where nothing is recorded.
  * 0 or -ENOMEM. */
 int tmigr_engine_put_source(const struct tmigr_engine *engine, json_t *info);
 

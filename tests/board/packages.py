@@ -12,6 +12,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 
 # Where Debian keeps kernels newer than a release's own, oldest first.
@@ -138,22 +139,38 @@ class Root:
         assert self._ready
         return self._apt("apt-cache", "pkgnames", "linux-image-").split()
 
+    def closure(self, *names):
+        """Packages `names` of this machine's release, and all that they need."""
+        assert self._ready
+        text = self._apt("apt-get", "install", "-s", "--no-install-recommends", "-t", self.release(), *names)
+        return re.findall(r"^Inst (\S+)", text, re.M)
+
+    def _place(self, name, suite):
+        return self.dir / "unpacked" / (f"{name}@{suite}" if suite else name)
+
     def unpack(self, name, suite=None):
         """Folder with the files of package `name`, downloaded if not in the cache."""
-        place = self.dir / "unpacked" / (f"{name}@{suite}" if suite else name)
-        if place.exists():
-            return place
-        assert self._ready
-        archives = self.dir / "archives"
-        before = set(archives.glob("*.deb"))
-        self._apt("apt-get", "download", f"{name}/{suite}" if suite else name, cwd=archives)
-        (deb,) = set(archives.glob("*.deb")) - before
+        (place,) = self.unpack_all([name], suite)
+        return place
+
+    def unpack_all(self, names, suite=None):
+        """The same of several packages, downloaded in one go."""
+        wanted = [n for n in names if not self._place(n, suite).exists()]
+        if wanted:
+            assert self._ready
+            archives = self.dir / "archives"
+            with tempfile.TemporaryDirectory(dir=archives) as folder:
+                self._apt("apt-get", "download", *(f"{n}/{suite}" if suite else n for n in wanted), cwd=folder)
+                for deb in pathlib.Path(folder).glob("*.deb"):
+                    self._unpack(deb, self._place(deb.name.split("_")[0], suite))
+        return [self._place(n, suite) for n in names]
+
+    @staticmethod
+    def _unpack(deb, place):
         part = place.with_name(place.name + ".part")
         shutil.rmtree(part, ignore_errors=True)
         subprocess.run(["dpkg-deb", "-x", deb, part], check=True)
-        deb.unlink()
         part.rename(place)
-        return place
 
     def release(self):
         return _release()

@@ -205,4 +205,16 @@ assert "even" in [c["name"] for c in r["classes"]], r["classes"]
 assert r["observer"]["housekeeping_cpu"] == 0, r["observer"]
 assert r["observer"]["bpf_ns"] is None, r["observer"]' "$TMP/out"
 check "with --kick all sums are exact" python3 "$exact" "$TMP/out"
+run 0 "$TMIGR" run --json --no-timeline -o "$TMP/lean" -- "$load" -d 0.5 -p 5 -q
+check "--no-timeline: residency is there, and the rest said to be missing" python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["timeline"] is False and r["roots"] == [] and r["answer"]["big_holds"] is None, r["answer"]
+assert "--no-timeline" in r["answer"]["text"], r["answer"]
+assert r["observer"]["records"] == 0 and r["residency_source"] == "maps", r["observer"]
+assert all(c["unknown_ns"] == 0 for c in r["cpus"]), r["cpus"]' "$TMP/out"
+check "--no-timeline: all sums are exact" python3 "$exact" "$TMP/out"
+run 0 "$TMIGR" report "$TMP/lean"
+check "--no-timeline: a report of it says so" grep -q "no-timeline" "$TMP/out"
+run 0 "$TMIGR" compare "$TMP/lean" "$TMP/lean"
 done_testing
