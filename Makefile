@@ -14,6 +14,9 @@
 #                 BINDIR= SBINDIR= UNITDIR= SYSUSERSDIR= MANDIR= BASHCOMPDIR=
 #                 ZSHCOMPDIR= FISHCOMPDIR=]; make uninstall takes them away again
 #
+# make dist       the last commit as a tarball, the same bytes always [DIST=dist]
+# make release    that, static programs for amd64 and arm64, and SHA256SUMS
+#
 # V=1 shows commands; SANITIZE=1 builds into build-asan with ASan and UBSan;
 # WERROR=1 makes warnings errors; B=DIR builds there (a tree that is read-only).
 
@@ -59,8 +62,17 @@ ifneq ($(shell for i in $(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL); do 
 $(warning what the build needs is not all there: scripts/install-deps installs it)
 endif
 endif
+# The oldest that this is built and tested with.
+HASH := \#
+MINIMUM := libbpf=1.1 libtracefs=1.6 libtraceevent=1.7 jansson=2.14 libzstd=1.5
+too_old := $(shell for m in $(MINIMUM); do p=$${m%=*} v=$${m$(HASH)*=}; \
+	! $(PKG_CONFIG) --exists $$p 2>/dev/null || $(PKG_CONFIG) --atleast-version=$$v $$p || \
+	echo "$$p $$($(PKG_CONFIG) --modversion $$p) is too old: $$v or later is needed."; done)
+ifneq ($(too_old),)
+$(error $(too_old))
+endif
 # This tree's own repository: not one around it, and whoever owns it.
-VERSION := $(shell git --git-dir=.git --work-tree=. describe --tags --always --dirty 2>/dev/null || echo 0.1)
+VERSION := $(shell git --git-dir=.git --work-tree=. describe --tags --always --dirty 2>/dev/null || cat .version 2>/dev/null || echo 0.1)
 
 # Only trace.dat files need it; TRACECMD=0 builds without. Debian has no archive of it
 # to link statically.
@@ -85,7 +97,7 @@ PACKAGES += $(if $(filter 1,$(PERFETTO)),libprotobuf-c)
 GSL ?= $(shell $(PKG_CONFIG) --exists gsl 2>/dev/null && echo 1)
 PACKAGES += $(if $(filter 1,$(GSL)),gsl)
 
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -Iinclude -I$(B) $(if $(filter 1,$(NCURSES)),-DTMIGR_CURSES) \
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(WARN) -Iinclude -I$(B) $(if $(filter 1,$(NCURSES)),-DTMIGR_CURSES) \
 	$(if $(filter 1,$(PERFETTO)),-DTMIGR_PERFETTO) $(if $(filter 1,$(GSL)),-DTMIGR_GSL) \
 	$(if $(filter 1,$(TRACECMD)),-DTMIGR_TRACECMD $(shell $(PKG_CONFIG) --cflags libtracecmd)) \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null) -MMD -MP $(CFLAGS)
@@ -244,6 +256,17 @@ static static-board:
 	sysroot=$(if $(ARCH),$$(tests/board/sysroot $(ARCH))) && \
 	$(MAKE) STATIC=1 CROSS=$(ARCH) SYSROOT="$$sysroot" B=$(STATIC_B) CFLAGS=-O2 \
 		$(STATIC_PROGS:%=$(STATIC_B)/%)
+
+DIST ?= dist
+.PHONY: dist release print-version
+print-version:
+	@echo $(VERSION)
+dist:
+	$(Q)scripts/dist $(DIST)
+release:
+	$(Q)$(MAKE) static STATIC_PROGS='tmigr tmigrd'
+	$(Q)$(MAKE) static ARCH=arm64 STATIC_PROGS='tmigr tmigrd'
+	$(Q)scripts/release $(DIST) amd64=$(B)/static arm64=$(B)/static-arm64
 
 .PHONY: check-board
 check-board:
