@@ -52,6 +52,12 @@ _tmigr_figures() { # PROGRAM
 	"$1" report --help 2>/dev/null | grep -oE '\b(remote_[a-z_]+|(lost|big|avoidable|unknown|handover|duty|free)_[a-z]+|window_s|exit_status)\b' | sort -u
 }
 
+# As the help lists them: "csv: residency (if nothing is said), runs, ...".
+_tmigr_tables() { # PROGRAM
+	"$1" export --help 2>/dev/null | sed -n '/--table NAME/,/^ *--[a-su-z]/p' | sed '$d' | tr '\n' ' ' |
+		sed 's/.*csv: *//; s/([^)]*)//g' | grep -oE '[a-z][a-z-]+'
+}
+
 # Values of an option, one a line; status 1: they are names of files.
 _tmigr_values() { # OPTION PROGRAM WORD...
 	local option=$1 program=$2 word dirs=()
@@ -61,7 +67,7 @@ _tmigr_values() { # OPTION PROGRAM WORD...
 	done
 	case $option in
 	-f | --format) printf '%s\n' csv json perfetto openmetrics ;;
-	-t | --table) printf '%s\n' residency runs migrator migrator-states migrator-segments remote metrics energy ;;
+	-t | --table) _tmigr_tables "$program" ;;
 	--source) printf '%s\n' bpf ftrace auto ;;
 	--sort) printf '%s\n' cpu class residency holding ;;
 	--group) printf '%s\n' none class hierarchy ;;
@@ -70,7 +76,7 @@ _tmigr_values() { # OPTION PROGRAM WORD...
 	--csv) echo runs ;;
 	--class) printf '%s=\n' LITTLE mid big ;;
 	--class=*) _tmigr_cpus ;;
-	--offline) _tmigr_cpus ;;
+	--offline | --cycle) _tmigr_cpus ;;
 	--housekeeping) _tmigr_cpus | grep -v '[-,]' ;;
 	-l | --label) _tmigr_labels ;;
 	--baseline) _tmigr_labels "${dirs[@]}" ;;
@@ -167,7 +173,7 @@ _tmigr() {
 		# shellcheck disable=SC2207
 		COMPREPLY=($(compgen -c -- "$cur" | sort -u))
 		;;
-	report | compare | export | import | tree) _tmigr_files "$cur" ;;
+	report | compare | export | import | tree | hotplug) _tmigr_files "$cur" ;;
 	esac
 }
 
