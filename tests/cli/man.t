@@ -184,6 +184,9 @@ with tempfile.TemporaryDirectory() as folder:
     report = json.loads((folder / "run/report.json").read_text(encoding="utf-8"))
     ok(set(present(report)) <= set(told), "those of a real one too", set(present(report)) - set(told))
 
+    version = re.search(r"TMIGR_RECORDING_VERSION (\d+)", (ROOT / "include/tmigr/recording.h").read_text(encoding="utf-8"))[1]
+    ok("version %s " % version in plain(section(RUN_DIRECTORY, "RECORDING")), "recordings have version %s" % version)
+
     figures = [f for k, _ in items(section(RUN_DIRECTORY, "FIGURES")) for f in k.split(", ")]
     names = output(TMIGR, "report", "--fail-if", "nonsense>1", "demo/events.tmr").stderr
     names = re.search(r"there are: (.*?)(?: \(see|$)", names.replace("\n", " "))[1].replace(",", " ").split()
