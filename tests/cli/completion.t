@@ -43,7 +43,8 @@ offers "$verbs" tmigr help ''
 # Every option of every help, and none that is not there.
 for verb in $verbs; do
 	[ "$verb" != help ] || continue
-	offers "$("$TMIGR" "$verb" --help | grep -E '^ {2,6}-' | grep -oE -- '(^ +|, )--?[a-zA-Z][a-z-]*' | grep -oE -- '-.*')" \
+	# What follows two blanks is explanation.
+	offers "$("$TMIGR" "$verb" --help | grep -E '^ {2,6}-' | sed -E 's/([^ ]) {2,}.*/\1/' | grep -oE -- '(^ +|, )--?[a-zA-Z][a-z-]*' | grep -oE -- '-.*')" \
 		tmigr "$verb" -
 done
 offers "$("$B/tmigrd" --help | grep -E '^  -' | grep -oE -- '(^ +|, )--?[a-zA-Z][a-z-]*' | grep -oE -- '-.*')" tmigrd -
