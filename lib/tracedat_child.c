@@ -30,6 +30,7 @@
 /* Exported by the library, not in its header. */
 __attribute__((weak)) const char *tracecmd_get_trace_clock(struct tracecmd_input *handle);
 __attribute__((weak)) const char *tracecmd_get_uname(struct tracecmd_input *handle);
+__attribute__((weak)) bool tracecmd_compress_is_supported(const char *name, const char *version);
 
 struct child {
 	const char *name;
@@ -358,6 +359,23 @@ static void isolate(int *fd, int *out)
 	limit();
 }
 
+/* "tracing7", byte order, size of a long, of a page; then what it is compressed with,
+ * which the library, for some, was built without. */
+static void check_compression(struct child *c, int fd)
+{
+	char head[64] = {0};
+	const char *name = head + 18;
+
+	if (pread(fd, head, sizeof(head) - 1, 0) < 18 || strcmp(head + 10, "7") != 0 || !*name ||
+	    !strcmp(name, "none") || !tracecmd_compress_is_supported ||
+	    tracecmd_compress_is_supported(name, NULL))
+		return;
+	fail(c,
+	     "is compressed with '%.20s', which this machine's libtracecmd cannot read: "
+	     "'trace-cmd convert --compression none' where it was made helps",
+	     name);
+}
+
 void tmigr_dat_child(int fd, const char *name, int out, struct dat_shared *shared)
 {
 	struct child *c = calloc(1, sizeof(*c));
@@ -372,6 +390,7 @@ void tmigr_dat_child(int fd, const char *name, int out, struct dat_shared *share
 	c->out = out;
 	tracecmd_set_loglevel(TEP_LOG_NONE);
 	tep_set_loglevel(TEP_LOG_NONE);
+	check_compression(c, fd);
 	in = tracecmd_open_fd(fd, TRACECMD_FL_LOAD_NO_PLUGINS);
 	if (!in)
 		fail(c, "is damaged or cut off: its head cannot be read");

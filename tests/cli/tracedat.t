@@ -109,6 +109,16 @@ def real(tmp):
         check(f'{path.name}: the report of its text', not bad, *bad)
 
 
+def compression(tmp):
+    """One that no library reads."""
+    path = tmp / 'compression.dat'
+    data = (TESTS / 'fixtures/tracedat/version-7-zstd.dat').read_bytes()
+    path.write_bytes(data.replace(b'zstd', b'lz\x1b9', 1))
+    done = run(TMIGR, 'report', path)
+    check('a compression that cannot be read: told, with its name', done.returncode == 1 and
+          "compressed with 'lz?9'" in done.stderr and done.stderr.count('\n') == 1, done.stderr)
+
+
 def versions(tmp, dat):
     """The same through trace-cmd's own conversion."""
     if not shutil.which('trace-cmd'):
@@ -336,6 +346,7 @@ def main():
         evs = events.read(capture / 'trace.txt.gz')
         dat = tmp / 'rk3576-7.3.4-all.dat'
         real(tmp)
+        compression(tmp)
         versions(tmp, dat)
         moved(tmp, dat, evs, 8)
         hotplug(tmp, 'bringup_cpu')

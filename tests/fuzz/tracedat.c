@@ -56,6 +56,9 @@ static void put_event(struct input *in, struct tmigr_traced *e, bool raw, __u64 
 	*e = (struct tmigr_traced){0};
 	if (raw) {
 		bytes(in, e, sizeof(*e));
+		/* (Thousands of CPUs take their time; what is no CPU is fine.) */
+		e->cpu &= e->cpu <= TMIGR_CPU_MAX ? 63 : ~0u;
+		e->subject &= e->subject <= TMIGR_CPU_MAX ? 63 : ~0u;
 		return;
 	}
 	e->type = (__u8)byte(in);
