@@ -180,7 +180,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     json_part = section(RUN_DIRECTORY, "JSON FILES").split(".Ss report.json")[1]
     told = [k for k, _ in items(json_part)]
-    same("the members of report.json", told, members(schema["$defs"]["report"], ""))
+    same("the members of report.json", told, list(members(schema["$defs"]["report"], "")))
     report = json.loads((folder / "run/report.json").read_text(encoding="utf-8"))
     ok(set(present(report)) <= set(told), "those of a real one too", set(present(report)) - set(told))
 
