@@ -15,14 +15,12 @@
 struct way {
 	bool up;
 	const char *sum; /* in the report */
-	const char *name;
 	enum tmigr_group group, step_group, cpu_group;
 };
 
 static const struct way ways[] = {
-	{true, "bring_ups", "coming up", GROUP_BRINGUP, GROUP_BRINGUP_STEP, GROUP_CPU_BRINGUP},
-	{false, "take_downs", "going down", GROUP_TAKEDOWN, GROUP_TAKEDOWN_STEP,
-	 GROUP_CPU_TAKEDOWN},
+	{true, "bring_ups", GROUP_BRINGUP, GROUP_BRINGUP_STEP, GROUP_CPU_BRINGUP},
+	{false, "take_downs", GROUP_TAKEDOWN, GROUP_TAKEDOWN_STEP, GROUP_CPU_TAKEDOWN},
 };
 
 static const json_t *hotplug_of(const struct tmigr_compare_table *t, size_t run)

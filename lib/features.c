@@ -205,6 +205,7 @@ static int probe_kallsyms(const char *path, bool *found)
 static int kernel_finds(__u32 id)
 {
 	const struct bpf_insn prog[] = {
+		/* NOLINTNEXTLINE(misc-redundant-expression): BPF_LD and BPF_IMM are both 0 */
 		{.code = BPF_LD | BPF_DW | BPF_IMM,
 		 .dst_reg = BPF_REG_1,
 		 .src_reg = BPF_PSEUDO_BTF_ID,

@@ -10,14 +10,16 @@
 #include <string.h>
 
 /* Of each table.  Two CPUs or groups that share an entry cost bytes, no more. */
-#define SLOTS	 (1u << 16)
-#define RANKS	 4 /* successors remembered */
-#define RANK_NEW RANKS
-#define BLOCK	 64 /* records turned at once: their bytes stay in the cache */
+#define SLOT_BITS 14
+#define SLOTS	  (1u << SLOT_BITS)
+#define RANKS	  4 /* successors remembered */
+#define RANK_NEW  RANKS
+#define BLOCK	  64 /* records turned at once: their bytes stay in the cache */
 
 enum { AT_RANK = 0, AT_META = 1, AT_TIME = 5, AT_CPU = 13, AT_A = 17, AT_B = 25 };
 
 struct tmigr_columns {
+	bool fresh; /* nothing is expected yet */
 	__u64 t_ns;
 	__u32 cpu;
 	__u32 last[SLOTS];	  /* of a CPU: its event before */
@@ -31,7 +33,19 @@ struct tmigr_columns {
 
 struct tmigr_columns *tmigr_columns_new(void)
 {
-	return calloc(1, sizeof(struct tmigr_columns));
+	struct tmigr_columns *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->fresh = true;
+	return c;
+}
+
+void tmigr_columns_reset(struct tmigr_columns *c)
+{
+	if (c->fresh)
+		return;
+	memset(c, 0, sizeof(*c));
+	c->fresh = true;
 }
 
 void tmigr_columns_free(struct tmigr_columns *c)
@@ -41,10 +55,9 @@ void tmigr_columns_free(struct tmigr_columns *c)
 
 static size_t slot(__u64 x, __u64 y)
 {
-	return (size_t)(((x * 0x9e3779b97f4a7c15ULL) ^ y) * 0x9e3779b97f4a7c15ULL >> 48);
+	return (size_t)(((x * 0x9e3779b97f4a7c15ULL) ^ y) * 0x9e3779b97f4a7c15ULL >>
+			(64 - SLOT_BITS));
 }
-
-_Static_assert(SLOTS == 1u << (64 - 48), "slot() gives as many");
 
 static __u64 fold(__u64 d)
 {
@@ -125,6 +138,7 @@ static __u64 *expect_a(struct tmigr_columns *c, const struct tmigr_rec *r, size_
 
 static void learn(struct tmigr_columns *c, const struct tmigr_rec *r, size_t args)
 {
+	c->fresh = false;
 	c->t_ns = r->t_ns;
 	c->cpu = r->cpu;
 	c->args[args].a = r->a;
@@ -179,13 +193,18 @@ static void unpack_one(struct tmigr_columns *c, const unsigned char *p, struct t
 	learn(c, r, args);
 }
 
+static size_t block(size_t left)
+{
+	return left < BLOCK ? left : BLOCK;
+}
+
 void tmigr_columns_pack(struct tmigr_columns *c, const struct tmigr_rec *recs, size_t n,
 			unsigned char *ret)
 {
 	unsigned char rows[BLOCK][TMIGR_COLUMNS];
 
 	for (size_t i = 0; i < n; i += BLOCK) {
-		size_t m = n - i < BLOCK ? n - i : BLOCK;
+		size_t m = block(n - i);
 
 		for (size_t k = 0; k < m; k++)
 			pack_one(c, recs + i + k, rows[k]);
@@ -201,7 +220,7 @@ void tmigr_columns_unpack(struct tmigr_columns *c, const unsigned char *columns,
 	unsigned char rows[BLOCK][TMIGR_COLUMNS];
 
 	for (size_t i = 0; i < n; i += BLOCK) {
-		size_t m = n - i < BLOCK ? n - i : BLOCK;
+		size_t m = block(n - i);
 
 		for (size_t col = 0; col < TMIGR_COLUMNS; col++)
 			for (size_t k = 0; k < m; k++)

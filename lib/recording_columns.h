@@ -27,11 +27,14 @@
 
 #define TMIGR_COLUMNS 33 /* bytes of a record */
 
-/* What is expected: of a whole recording, which is read from its beginning. */
+/* What is expected.  Of what lies between two marks: so the flight recorder may drop and join
+ * such parts as they are. */
 struct tmigr_columns;
 
 struct tmigr_columns *tmigr_columns_new(void);
 void tmigr_columns_free(struct tmigr_columns *c);
+/* At a mark: nothing is expected. */
+void tmigr_columns_reset(struct tmigr_columns *c);
 
 /* @n records into @n * TMIGR_COLUMNS bytes, column @k beginning at @k * @n. */
 void tmigr_columns_pack(struct tmigr_columns *c, const struct tmigr_rec *recs, size_t n,

@@ -326,6 +326,7 @@ static const char *parse(struct tmigr_recording_reader *r, const struct tmigr_fr
 		return parse_events(r, h->raw, frame);
 	case TMIGR_FRAME_MARK:
 		memcpy(&mark, r->raw, sizeof(mark));
+		tmigr_columns_reset(r->columns);
 		frame->watermark_ns = le64toh(mark);
 		return NULL;
 	default:

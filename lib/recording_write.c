@@ -301,6 +301,7 @@ int tmigr_recording_mark(struct tmigr_recording_writer *w, __u64 watermark_ns,
 	r = flush_events(w, err);
 	if (r < 0)
 		return r;
+	tmigr_columns_reset(w->columns);
 	return write_frame(w, TMIGR_FRAME_MARK, &raw, sizeof(raw), sizeof(raw), err);
 }
 

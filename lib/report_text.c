@@ -147,8 +147,7 @@ void tmigr_text_head(const json_t *report, const char *title, FILE *out)
 	const char *machine = string_or(where, "model");
 	char dur[TMIGR_FMT_MAX], *text = tmigr_text_machine(report);
 
-	fprintf(out, "%s, %s on ", title,
-		tmigr_fmt_dur(dur, tmigr_rep_u64(report, "window_ns")));
+	fprintf(out, "%s, %s on ", title, tmigr_fmt_dur(dur, tmigr_rep_u64(report, "window_ns")));
 	tmigr_fmt_puts(out, text ? text : "");
 	free(text);
 	if (*kernel) {

@@ -194,8 +194,8 @@ struct session {
 	struct tmigr_engine *engine;
 	struct tmigr_energy *energy;
 	struct tmigr_hotplug_live *hotplug; /* NULL: not asked for, or not yet */
-	const json_t *changed; /* of the machine; borrowed, NULL: nothing */
-	int cpu;	       /* where the tool runs, -1: not pinned */
+	const json_t *changed;		    /* of the machine; borrowed, NULL: nothing */
+	int cpu;			    /* where the tool runs, -1: not pinned */
 	struct tmigr_housekeeping housekeeping;
 	bool attached;
 	/* ---- of one run ---- */

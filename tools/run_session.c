@@ -366,9 +366,8 @@ static void print_report(struct session *s, const json_t *report)
 
 	if (s->quiet)
 		return;
-	ret = s->opts->hotplug && !s->opts->json
-		      ? run_hotplug_print(report)
-		      : tool_print_report("run", report, s->opts->json);
+	ret = s->opts->hotplug && !s->opts->json ? run_hotplug_print(report)
+						 : tool_print_report("run", report, s->opts->json);
 	if (ret)
 		s->failed = TMIGR_EXIT_ERROR;
 }

@@ -8,7 +8,7 @@
  * written by one write(2), so a crash leaves whole frames readable.
  *   META    JSON: "topology", "start_ns", and what the writer adds ("info")
  *   EVENTS  struct tmigr_rec[], in the order in which the model was fed; since version 2
- *           as columns of differences (lib/recording_columns.h)
+ *           as columns of differences (lib/recording_columns.h), anew after each MARK
  *   MARK    u64 watermark: tmigr_model_advance() was called here
  *   END     JSON: "end_ns", "totals" (totals.h), "info"; "topology" if the run
  *           knew more of it at its end

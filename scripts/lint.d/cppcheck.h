@@ -7,5 +7,6 @@
 #define json_object_foreach(object, key, value)                                                    \
 	for (key = json_object_iter_key(json_object_iter(object));                                 \
 	     key && (value = json_object_get(object, key));                                        \
-	     key = json_object_iter_key(json_object_iter_next(object, json_object_key_to_iter(key))))
+	     key = json_object_iter_key(                                                           \
+		     json_object_iter_next(object, json_object_key_to_iter(key))))
 #define LIBBPF_OPTS(type, name, ...) struct type name = {__VA_ARGS__}
