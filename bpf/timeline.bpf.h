@@ -1,44 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records for the ring buffer of the CPU that this runs on, and the accounting of
- * those that find no room.
+ * Records of the CPU that this runs on, and the accounting of those that find no room.
+ *
+ * The handlers that own the CPU's value (value.bpf.h) write to its log (maps.h): they are
+ * its only producer, so there is nothing to reserve and no lock to take.  The slow ones,
+ * between which anything may come, write whole records to a ring buffer.
  */
 #ifndef TMIGR_TIMELINE_BPF_H
 #define TMIGR_TIMELINE_BPF_H
 
 #include "value.bpf.h"
-
-static __always_inline void count_lost(struct tmigr_cpu_value *v, __u64 t)
-{
-	if (__sync_fetch_and_add(&v->lost_since_n, 1) == 0)
-		v->lost_since_ns = t;
-	__sync_fetch_and_add(&v->cur.lost, 1);
-}
-
-/* Tells of what was lost before the next record is written. */
-static __always_inline bool tell_lost(struct tmigr_cpu_value *v, void *ring, __u64 t)
-{
-	__u64 n = __sync_lock_test_and_set(&v->lost_since_n, 0);
-	struct tmigr_rec *rec;
-
-	if (!n)
-		return true;
-	rec = bpf_ringbuf_reserve(ring, sizeof(*rec), 0);
-	if (!rec) {
-		__sync_fetch_and_add(&v->lost_since_n, n);
-		return false;
-	}
-	*rec = (struct tmigr_rec){
-		.t_ns = t,
-		.cpu = bpf_get_smp_processor_id(),
-		.type = TMIGR_REC_LOST,
-		.a = n,
-		.b = v->lost_since_ns,
-	};
-	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
-	__sync_fetch_and_add(&v->cur.records, 1);
-	return true;
-}
 
 /* The fields of a record that vary by type, packed to stay within five
  * arguments. */
@@ -48,20 +19,97 @@ struct put {
 	__u64 a, b;
 };
 
+/* ---- the log ---- */
+
+static __always_inline __u64 *words_at(struct tmigr_log *log, __u64 head, __u64 mask)
+{
+	head &= mask;
+	HIDE(head);
+	return (__u64 *)((char *)log + sizeof(*log) + head);
+}
+
+/* @p.type is a constant where this is inlined, and with it the form. */
+static __always_inline __u64 write_words(__u64 *w, __u64 t, struct put p)
+{
+	__u64 small = (__u64)p.flags << 40 | (__u64)p.level << 32;
+	__u32 n = tmigr_log_words(p.type);
+
+	if (n == 1) {
+		w[0] = t << TMIGR_LOG_TIME_SHIFT | (p.a & 0xff) << 8 | p.type;
+		return sizeof(*w);
+	}
+	w[0] = t << TMIGR_LOG_TIME_SHIFT | (__u64)p.mask << 8 | p.type;
+	w[1] = p.a;
+	if (n == 3) {
+		w[2] = small | (__u32)p.b;
+	} else {
+		w[2] = p.b;
+		w[3] = small | p.cpu;
+	}
+	return n * sizeof(*w);
+}
+
+/* The exchange orders the words before the head, on arm64 too. */
+static __always_inline void publish(struct tmigr_log *log, __u64 head)
+{
+	__sync_lock_test_and_set(&log->head, head);
+}
+
+/* Tells of what was lost before the next record is written; the new head. */
+static __always_inline __u64 tell_lost(struct tmigr_cpu_value *v, struct tmigr_log *log, __u64 head,
+				       __u64 mask, __u64 t)
+{
+	__u64 n = __sync_lock_test_and_set(&v->lost_since_n, 0);
+	struct put p = {.type = TMIGR_REC_LOST, .a = n, .b = v->lost_since_ns};
+
+	if (!n)
+		return head;
+	p.cpu = bpf_get_smp_processor_id();
+	v->cur.records++;
+	return head + write_words(words_at(log, head, mask), t, p);
+}
+
 static __always_inline void put(struct tmigr_cpu_value *v, __u64 t, struct put p)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct tmigr_rec *rec;
-	void *ring;
+	__u64 mask = cfg_log_mask, head;
+	struct tmigr_log *log;
+	__u32 cpu;
 
-	if (!cfg_timeline)
+	if (!mask)
 		return;
-	ring = bpf_map_lookup_elem(&rings, &cpu);
-	if (!ring || (v->lost_since_n && !tell_lost(v, ring, t))) {
+	cpu = bpf_get_smp_processor_id();
+	log = bpf_map_lookup_elem(&logs, &cpu);
+	if (!log)
+		return; /* cannot be */
+	head = log->head;
+	if (head - log->tail > mask - TMIGR_LOG_SPARE) {
 		count_lost(v, t);
 		return;
 	}
-	rec = bpf_ringbuf_reserve(ring, sizeof(*rec), 0);
+	if (v->lost_since_n)
+		head = tell_lost(v, log, head, mask, t);
+	if (p.type != TMIGR_REC_NODE_GROUP)
+		p.cpu = cpu;
+	head += write_words(words_at(log, head, mask), t, p);
+	publish(log, head);
+	v->cur.records++;
+}
+
+#define PUT(v, t, ...) put(v, t, (struct put){__VA_ARGS__})
+
+/* ---- the ring buffer ---- */
+
+static __always_inline void put_slow(struct tmigr_cpu_value *v, __u64 t, struct put p)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct tmigr_rec *rec = NULL;
+	void *ring;
+
+	if (!cfg_log_mask)
+		return;
+	ring = bpf_map_lookup_elem(&rings, &cpu);
+	if (ring)
+		rec = bpf_ringbuf_reserve(ring, sizeof(*rec), 0);
 	if (!rec) {
 		count_lost(v, t);
 		return;
@@ -77,24 +125,29 @@ static __always_inline void put(struct tmigr_cpu_value *v, __u64 t, struct put p
 		.b = p.b,
 	};
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
-	/* Atomic for the slow handlers' sake: see the top. */
 	__sync_fetch_and_add(&v->cur.records, 1);
 }
 
-#define PUT(v, t, ...) put(v, t, (struct put){__VA_ARGS__})
+#define PUT_SLOW(v, t, ...) put_slow(v, t, (struct put){__VA_ARGS__})
 
-static __always_inline void put_node_group(struct tmigr_cpu_value *v, __u64 t,
-					   struct tmigr_group *group)
+/* ---- knowledge about the hierarchy ---- */
+
+static __always_inline struct put node_group(struct tmigr_group *group)
 {
-	PUT(v, t, .type = TMIGR_REC_NODE_GROUP, .cpu = group_node(group), .a = (__u64)group,
-	    .b = (__u64)BPF_CORE_READ(group, parent), .level = BPF_CORE_READ(group, level),
-	    .mask = group_mask(group));
+	return (struct put){.type = TMIGR_REC_NODE_GROUP,
+			    .cpu = group_node(group),
+			    .a = (__u64)group,
+			    .b = (__u64)BPF_CORE_READ(group, parent),
+			    .level = BPF_CORE_READ(group, level),
+			    .mask = group_mask(group)};
 }
 
-static __always_inline void put_node_cpu(struct tmigr_cpu_value *v, __u64 t, struct tmigr_cpu *tmc)
+static __always_inline struct put node_cpu(struct tmigr_cpu *tmc)
 {
-	PUT(v, t, .type = TMIGR_REC_NODE_CPU, .a = (__u64)BPF_CORE_READ(tmc, tmgroup),
-	    .b = BPF_CORE_READ(tmc, cpuevt.cpu), .mask = tmc_mask(tmc));
+	return (struct put){.type = TMIGR_REC_NODE_CPU,
+			    .a = (__u64)BPF_CORE_READ(tmc, tmgroup),
+			    .b = BPF_CORE_READ(tmc, cpuevt.cpu),
+			    .mask = tmc_mask(tmc)};
 }
 
 /* A duty is only meant while the CPU is idle: an active migrator's field holds
@@ -119,9 +172,9 @@ static __noinline int put_path(struct tmigr_cpu_value *v, __u64 t, struct tmigr_
 {
 	struct tmigr_group *first = BPF_CORE_READ(tmc, tmgroup), *group = first;
 
-	put_node_cpu(v, t - 1, tmc);
+	put(v, t - 1, node_cpu(tmc));
 	for (int i = 0; i < TMIGR_SNAP_LEVELS && group; i++) {
-		put_node_group(v, t - 1, group);
+		put(v, t - 1, node_group(group));
 		group = BPF_CORE_READ(group, parent);
 	}
 	group = first;

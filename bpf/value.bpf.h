@@ -10,8 +10,10 @@
 #include "tmigr/maps.h"
 
 /* Configuration, constant once loaded: the verifier drops the branches not taken. */
-const volatile bool cfg_timeline = true;
 const volatile bool cfg_tmigr = true; /* the kernel has timer migration */
+/* Size of a log, which is a power of two, less 1.  0: no timeline. */
+#define LOG_MIN_BYTES 4096
+const volatile __u64 cfg_log_mask = 0;
 /* Position of the structure in the connect events: 0, since v7.2 1 (the
  * hierarchy comes first).  A raw_tp program that reads beyond a tracepoint's
  * arguments cannot be attached, so the other read must be dead code. */
@@ -27,6 +29,15 @@ struct {
 	__type(key, __u32);
 	__type(value, struct tmigr_cpu_value);
 } cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* CPUs by number; set at load */
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size,
+	       sizeof(struct tmigr_log) + LOG_MIN_BYTES + TMIGR_LOG_SPARE); /* set at load */
+} logs SEC(".maps");
 
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -78,17 +89,33 @@ static __always_inline void pass_edge(struct tmigr_cpu_value *v, __u64 t)
 	__sync_lock_test_and_set(&v->edge_ns, edge);
 }
 
-/* Every handler that owns the CPU's value is between begin() and end().  The
- * clock is read after seq has become odd, the edge after the clock. */
+static __always_inline void count_lost(struct tmigr_cpu_value *v, __u64 t)
+{
+	if (__sync_fetch_and_add(&v->lost_since_n, 1) == 0)
+		v->lost_since_ns = t;
+	__sync_fetch_and_add(&v->cur.lost, 1);
+}
+
+/*
+ * Every handler that owns the CPU's value is between begin() and end().  The
+ * clock is read after seq has become odd, the edge after the clock.
+ *
+ * 0: this handler has interrupted another, and can do nothing but say that its record
+ * is lost.  That happens where a root is added to the hierarchy: its first update is made
+ * by a thread, with interrupts on.
+ */
 static __always_inline __u64 begin(struct tmigr_cpu_value *v)
 {
-	__u64 t;
+	__u64 seq = v->seq, t;
 
-	v->seq++;
+	if (seq & 1) {
+		count_lost(v, bpf_ktime_get_ns());
+		return 0;
+	}
+	v->seq = seq + 1;
 	barrier();
 	t = bpf_ktime_get_ns();
 	pass_edge(v, t);
-	v->cur.events++;
 	return t;
 }
 
@@ -103,7 +130,7 @@ static __always_inline void end(struct tmigr_cpu_value *v)
  * used: the verifier must see both. */
 #define HIDE(x) asm volatile("" : "+r"(x))
 
-static __always_inline struct tmigr_slot_totals *slot_at(struct tmigr_cpu_value *v, __u32 slot)
+static __always_inline struct tmigr_slot_totals *slot_at(struct tmigr_cpu_value *v, __u64 slot)
 {
 	HIDE(slot);
 	if (slot >= TMIGR_SLOTS)
@@ -112,15 +139,20 @@ static __always_inline struct tmigr_slot_totals *slot_at(struct tmigr_cpu_value 
 	return &v->cur.slots[slot];
 }
 
-static __always_inline void switch_slot(struct tmigr_cpu_value *v, __u64 t, __u32 slot)
+/* Returns what the CPU was in up to now, and for how long. */
+static __always_inline struct tmigr_slot_totals *switch_slot(struct tmigr_cpu_value *v, __u64 t,
+							     __u32 slot, __u64 *ret_ns)
 {
 	struct tmigr_slot_totals *old = slot_at(v, v->cur.slot);
+	__u64 since = v->cur.since_ns;
 
-	if (t > v->cur.since_ns) {
-		old->time_ns += t - v->cur.since_ns;
-		v->cur.since_ns = t;
-	}
+	if (t < since)
+		t = since;
+	*ret_ns = t - since;
+	old->time_ns += t - since;
+	v->cur.since_ns = t;
 	v->cur.slot = slot;
+	return old;
 }
 
 static __always_inline void note_first(struct tmigr_cpu_value *v, __u64 t, __u32 type)

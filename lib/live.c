@@ -60,6 +60,7 @@ static int allocate(struct tmigr_live *live)
 
 	live->possible_idx = calloc(n, sizeof(*live->possible_idx));
 	live->rings = calloc(n, sizeof(*live->rings));
+	live->logs = calloc(n, sizeof(*live->logs));
 	live->values = calloc(live->n_possible, sizeof(*live->values));
 	live->values2 = calloc(live->n_possible, sizeof(*live->values2));
 	live->quiet = malloc(n);
@@ -67,7 +68,7 @@ static int allocate(struct tmigr_live *live)
 	live->early = calloc(n, sizeof(*live->early));
 	live->early_ns = calloc(n, sizeof(*live->early_ns));
 	live->last_snap = calloc(n, sizeof(*live->last_snap));
-	if (!live->possible_idx || !live->rings || !live->values || !live->values2 ||
+	if (!live->possible_idx || !live->rings || !live->logs || !live->values || !live->values2 ||
 	    !live->quiet || !live->told || !live->early || !live->early_ns || !live->last_snap)
 		return -ENOMEM;
 	memset(live->quiet, TMIGR_SLOT_UNKNOWN, n);
@@ -149,6 +150,7 @@ void tmigr_live_close(struct tmigr_live *live)
 	free(live->possible);
 	free(live->possible_idx);
 	free(live->rings);
+	free(live->logs);
 	free(live->values);
 	free(live->values2);
 	free(live->quiet);

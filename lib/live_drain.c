@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Merge of the CPUs' ring buffers by time.  A record younger than the watermark
- * stays in its ring until the next drain, so the merge needs no memory.
+ * Merge of the CPUs' ring buffers and logs by time.  A record younger than the watermark
+ * stays where it is until the next drain, so the merge needs no memory.
  */
 #include "live_priv.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A handler's record is in the ring this long after its time at the latest. */
+/* A handler's record is in its log or ring this long after its time at the latest. */
 #define SETTLE_NS (50 * TMIGR_NS_PER_MS)
 #define BATCH	  512
 
@@ -19,35 +19,54 @@ struct merge {
 	__u64 until_ns; /* records before this */
 	tmigr_sink sink;
 	void *arg;
-	struct { /* binary heap, the oldest on top; ties: lower CPU */
+	struct { /* binary heap, the oldest on top; ties: the lower source */
 		__u64 t_ns;
-		size_t cpu; /* topology index */
+		size_t source;
 	} * heap;
 	size_t n;
 	struct tmigr_rec batch[BATCH];
 	size_t n_batch;
 };
 
-static const struct tmigr_rec *peek(struct merge *m, size_t cpu)
+/* The sources: a ring of each CPU, then a log of each. */
+static size_t n_sources(const struct tmigr_live *live)
 {
-	return tmigr_ring_peek(&m->live->rings[cpu]);
+	return 2 * live->topo->n_cpus;
+}
+
+static const struct tmigr_rec *peek(struct merge *m, size_t source)
+{
+	size_t n = m->live->topo->n_cpus;
+
+	return source < n ? tmigr_ring_peek(&m->live->rings[source])
+			  : tmigr_log_peek(&m->live->logs[source - n]);
+}
+
+static void pop(struct merge *m, size_t source)
+{
+	size_t n = m->live->topo->n_cpus;
+
+	if (source < n)
+		tmigr_ring_pop(&m->live->rings[source]);
+	else
+		tmigr_log_pop(&m->live->logs[source - n]);
 }
 
 static bool before(const struct merge *m, size_t i, size_t k)
 {
 	if (m->heap[i].t_ns != m->heap[k].t_ns)
 		return m->heap[i].t_ns < m->heap[k].t_ns;
-	return m->heap[i].cpu < m->heap[k].cpu;
+	return m->heap[i].source < m->heap[k].source;
 }
 
 static void swap(struct merge *m, size_t i, size_t k)
 {
 	__u64 t_ns = m->heap[i].t_ns;
-	size_t cpu = m->heap[i].cpu;
+	size_t source = m->heap[i].source;
 
 	m->heap[i] = m->heap[k];
 	m->heap[k].t_ns = t_ns;
-	m->heap[k].cpu = cpu;
+	m->heap[k].source = source;
 }
 
 static void sift_down(struct merge *m, size_t i)
@@ -66,10 +85,10 @@ static void sift_down(struct merge *m, size_t i)
 	}
 }
 
-/* The top's CPU has moved on: its next record, or out of the heap. */
+/* The top's source has moved on: its next record, or out of the heap. */
 static void refresh_top(struct merge *m)
 {
-	const struct tmigr_rec *rec = peek(m, m->heap[0].cpu);
+	const struct tmigr_rec *rec = peek(m, m->heap[0].source);
 
 	if (rec && rec->t_ns < m->until_ns)
 		m->heap[0].t_ns = rec->t_ns;
@@ -125,13 +144,13 @@ static int emit_lost(struct merge *m, struct tmigr_rec rec)
 static void fill_heap(struct merge *m)
 {
 	m->n = 0;
-	for (size_t cpu = 0; cpu < m->live->topo->n_cpus; cpu++) {
-		const struct tmigr_rec *rec = peek(m, cpu);
+	for (size_t source = 0; source < n_sources(m->live); source++) {
+		const struct tmigr_rec *rec = peek(m, source);
 
 		if (!rec || rec->t_ns >= m->until_ns)
 			continue;
 		m->heap[m->n].t_ns = rec->t_ns;
-		m->heap[m->n].cpu = cpu;
+		m->heap[m->n].source = source;
 		m->n++;
 	}
 	for (size_t i = m->n / 2; i-- > 0;)
@@ -146,10 +165,10 @@ static int merge_until(struct merge *m, __u64 until_ns)
 	m->until_ns = until_ns;
 	fill_heap(m);
 	while (m->n && !ret) {
-		size_t cpu = m->heap[0].cpu;
-		struct tmigr_rec rec = *peek(m, cpu);
+		size_t source = m->heap[0].source;
+		struct tmigr_rec rec = *peek(m, source);
 
-		tmigr_ring_pop(&m->live->rings[cpu]);
+		pop(m, source);
 		ret = rec.type == TMIGR_REC_LOST ? emit_lost(m, rec) : emit(m, &rec);
 		refresh_top(m);
 	}
@@ -162,7 +181,7 @@ static int merge_until(struct merge *m, __u64 until_ns)
  * the CPU's value; at the earliest. */
 static __u64 untold_since(const struct tmigr_live *live, size_t i, const struct tmigr_cpu_value *v)
 {
-	__u64 b = tmigr_ring_find_lost(&live->rings[i]);
+	__u64 b = tmigr_log_find_lost(&live->logs[i]);
 
 	if (b == UINT64_MAX && v->lost_since_n)
 		b = v->lost_since_ns;
@@ -277,7 +296,7 @@ static struct merge *merge_new(struct tmigr_live *live, tmigr_sink sink, void *a
 	struct merge *m = calloc(1, sizeof(*m));
 
 	if (m)
-		m->heap = calloc(live->topo->n_cpus, sizeof(*m->heap));
+		m->heap = calloc(n_sources(live), sizeof(*m->heap));
 	if (!m || !m->heap) {
 		free(m);
 		return NULL;
@@ -296,7 +315,7 @@ static void merge_free(struct merge *m)
 
 static int no_memory(struct tmigr_err *err)
 {
-	return tmigr_fail(err, -ENOMEM, "no memory to drain the ring buffers");
+	return tmigr_fail(err, -ENOMEM, "no memory to drain the buffers");
 }
 
 static int drain_failed(int ret, struct tmigr_err *err)

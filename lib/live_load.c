@@ -19,12 +19,14 @@
 
 #include "tmigr.skel.h"
 
-#define RING_TOTAL_BYTES (64u << 20)
-#define RING_MIN_BYTES	 (256u << 10)
-#define RING_MAX_BYTES	 (8u << 20)
-#define RINGS_AT_ONCE	 128
-#define REMOTE_MIN	 1024u
-#define REMOTE_MAX	 (1u << 20)
+#define LOG_TOTAL_BYTES (32u << 20)
+#define LOG_MIN_BYTES	(128u << 10)
+#define LOG_MAX_BYTES	(4u << 20)
+/* What the slow handlers write is little: CPU hotplug, a hierarchy that grows. */
+#define RING_BYTES    (16u << 10)
+#define RINGS_AT_ONCE 128
+#define REMOTE_MIN    1024u
+#define REMOTE_MAX    (1u << 20)
 
 /* Programs on tracepoints.  `always`: needed without a timeline too. */
 static const struct {
@@ -115,7 +117,7 @@ static void choose_programs(struct tmigr_live *live)
 	bpf_program__set_autoload(skel->progs.snap_rq_ruler, ruler);
 }
 
-static size_t round_ring(size_t bytes)
+static size_t round_up(size_t bytes)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -124,22 +126,43 @@ static size_t round_ring(size_t bytes)
 	return size;
 }
 
-static size_t ring_bytes(const struct tmigr_live *live)
+static size_t log_bytes(const struct tmigr_live *live)
 {
 	size_t bytes = live->opts.ring_bytes;
 
 	if (!bytes) {
-		bytes = RING_TOTAL_BYTES / live->topo->n_cpus;
-		bytes = bytes < RING_MIN_BYTES ? RING_MIN_BYTES : bytes;
-		bytes = bytes > RING_MAX_BYTES ? RING_MAX_BYTES : bytes;
+		bytes = LOG_TOTAL_BYTES / live->topo->n_cpus;
+		bytes = bytes < LOG_MIN_BYTES ? LOG_MIN_BYTES : bytes;
+		bytes = bytes > LOG_MAX_BYTES ? LOG_MAX_BYTES : bytes;
 		/* Down to a power of two: the sum is what was meant. */
 		while (bytes & (bytes - 1))
 			bytes &= bytes - 1;
 	}
-	return round_ring(bytes);
+	return round_up(bytes);
 }
 
-static void size_maps(struct tmigr_live *live)
+/* In the array of logs. */
+static size_t element_bytes(size_t log)
+{
+	return sizeof(struct tmigr_log) + log + TMIGR_LOG_SPARE;
+}
+
+/* Without a timeline the one element of the template is all. */
+static int size_logs(struct tmigr_live *live, __u32 n)
+{
+	struct tmigr_bpf *skel = live->skel;
+	size_t size = log_bytes(live);
+
+	if (live->opts.no_timeline)
+		return 0;
+	skel->rodata->cfg_log_mask = size - 1;
+	if (bpf_map__set_value_size(skel->maps.logs, (__u32)element_bytes(size)) ||
+	    bpf_map__set_max_entries(skel->maps.logs, n))
+		return -errno;
+	return 0;
+}
+
+static int size_maps(struct tmigr_live *live)
 {
 	struct tmigr_bpf *skel = live->skel;
 	__u32 n = live->possible[live->n_possible - 1] + 1;
@@ -149,6 +172,7 @@ static void size_maps(struct tmigr_live *live)
 	bpf_map__set_max_entries(skel->maps.rings, n);
 	bpf_map__set_max_entries(skel->maps.snap, n);
 	bpf_map__set_max_entries(skel->maps.remote, (__u32)pairs);
+	return size_logs(live, n);
 }
 
 static bool no_resource(int ret)
@@ -207,14 +231,14 @@ static int open_skeleton(struct tmigr_live *live, int subset_fd)
 static int load_skeleton(struct tmigr_live *live)
 {
 	const struct tmigr_features *f = &live->features;
+	int ret;
 
-	live->skel->rodata->cfg_timeline = !live->opts.no_timeline;
 	live->skel->rodata->cfg_tmigr = f->tmigr;
 	live->skel->rodata->cfg_connect_cpu_arg = f->tp_arg[TMIGR_TP_CONNECT_CPU_PARENT] == 1;
 	live->skel->rodata->cfg_connect_child_arg = f->tp_arg[TMIGR_TP_CONNECT_CHILD_PARENT] == 1;
 	choose_programs(live);
-	size_maps(live);
-	return tmigr_bpf__load(live->skel);
+	ret = size_maps(live);
+	return ret ? ret : tmigr_bpf__load(live->skel);
 }
 
 static int open_and_load(struct tmigr_live *live, bool plain)
@@ -246,6 +270,29 @@ static int map_snap(struct tmigr_live *live)
 	if (p == MAP_FAILED)
 		return -errno;
 	live->snap = p;
+	return 0;
+}
+
+static int map_logs(struct tmigr_live *live)
+{
+	size_t n = (size_t)live->possible[live->n_possible - 1] + 1;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = log_bytes(live);
+
+	if (live->opts.no_timeline)
+		return 0;
+	live->logs_bytes = (n * element_bytes(size) + page - 1) & ~(page - 1);
+	live->logs_map = mmap(NULL, live->logs_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			      bpf_map__fd(live->skel->maps.logs), 0);
+	if (live->logs_map == MAP_FAILED) {
+		live->logs_map = NULL;
+		return -errno;
+	}
+	for (size_t i = 0; i < live->topo->n_cpus; i++) {
+		unsigned int cpu = live->topo->cpus[i].cpu;
+		void *log = (char *)live->logs_map + cpu * element_bytes(size);
+
+		tmigr_log_open(&live->logs[i], log, size, cpu);
+	}
 	return 0;
 }
 
@@ -287,7 +334,7 @@ static int add_rings(struct tmigr_live *live)
 {
 	/* Without a timeline one is enough, for tmigr_live_wait_handlers(). */
 	size_t n = live->opts.no_timeline ? 1 : live->topo->n_cpus;
-	size_t size = live->opts.no_timeline ? round_ring(1) : ring_bytes(live);
+	size_t size = round_up(live->opts.no_timeline ? 1 : RING_BYTES);
 	int ret = 0;
 
 	for (size_t first = 0; first < n && !ret; first += RINGS_AT_ONCE) {
@@ -326,9 +373,11 @@ int tmigr_live_load(struct tmigr_live *live, struct tmigr_err *err)
 	live->edge_ns = &live->skel->bss->tmigr_edge_ns;
 	ret = map_snap(live);
 	if (!ret)
+		ret = map_logs(live);
+	if (!ret)
 		ret = add_rings(live);
 	if (ret)
-		return setup_error(ret, "set up the ring buffers", err);
+		return setup_error(ret, "set up the buffers", err);
 	return 0;
 }
 
@@ -357,6 +406,9 @@ void tmigr_live_unload(struct tmigr_live *live)
 	if (live->ring0_fd >= 0)
 		close(live->ring0_fd);
 	live->ring0_fd = -1;
+	if (live->logs_map)
+		munmap(live->logs_map, live->logs_bytes);
+	live->logs_map = NULL;
 	if (live->snap)
 		munmap(live->snap, live->snap_bytes);
 	live->snap = NULL;

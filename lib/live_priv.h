@@ -3,8 +3,9 @@
  * Insides of the live source, shared by lib/live*.c and lib/engine*.c only:
  *   live.c           its life: open, attach, detach, close
  *   live_load.c      the BPF skeleton (private to that file): load, attach
+ *   live_log.c       one CPU's log
  *   live_ring.c      one CPU's ring buffer
- *   live_drain.c     merge of the ring buffers by time
+ *   live_drain.c     merge of logs and ring buffers by time
  *   live_snapshot.c  the hierarchy of the running kernel, as records
  *   live_edge.c      edges, and the CPUs' figures at them
  *   live_remote.c    remote expiries, taken out of the hash edge by edge
@@ -46,12 +47,29 @@ struct tmigr_ring {
 
 int tmigr_ring_map(struct tmigr_ring *ring, int map_fd, size_t size);
 void tmigr_ring_unmap(struct tmigr_ring *ring);
-/* Time of the first lost record that a LOST record still in the ring tells of;
- * UINT64_MAX: none. */
-__u64 tmigr_ring_find_lost(const struct tmigr_ring *ring);
 /* The oldest record, valid until the pop; NULL: nothing there. */
 const struct tmigr_rec *tmigr_ring_peek(struct tmigr_ring *ring);
 void tmigr_ring_pop(struct tmigr_ring *ring);
+
+/* ---- one CPU's log ---- */
+struct tmigr_log_reader {
+	struct tmigr_log *log; /* mapped; NULL: there is none */
+	size_t size;	       /* of its data, a power of two */
+	unsigned int cpu;
+	__u64 tail, head; /* read up to here; up to here there is something */
+	__u64 now_ns;	  /* not older than what is there */
+	struct tmigr_rec rec;
+	size_t bytes; /* of @rec in the log; 0: none is looked at */
+};
+
+void tmigr_log_open(struct tmigr_log_reader *reader, struct tmigr_log *log, size_t size,
+		    unsigned int cpu);
+/* As those of a ring. */
+const struct tmigr_rec *tmigr_log_peek(struct tmigr_log_reader *reader);
+void tmigr_log_pop(struct tmigr_log_reader *reader);
+/* Time of the first lost record that a LOST record still in the log tells of;
+ * UINT64_MAX: none. */
+__u64 tmigr_log_find_lost(struct tmigr_log_reader *reader);
 
 /* ---- figures of a CPU at an edge, all of them since the start ---- */
 struct tmigr_edge_cpu {
@@ -98,7 +116,11 @@ struct tmigr_live {
 	struct tmigr_snap_cpu *snap; /* mapped; by CPU number */
 	size_t snap_bytes;
 
-	struct tmigr_ring *rings;	 /* by topology index; none: no timeline */
+	/* By topology index; none: no timeline. */
+	struct tmigr_log_reader *logs;
+	struct tmigr_ring *rings;
+	void *logs_map;
+	size_t logs_bytes;
 	struct tmigr_cpu_value *values;	 /* by possible index: copies of the map */
 	struct tmigr_cpu_value *values2; /* n_possible each */
 

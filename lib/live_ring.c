@@ -12,7 +12,6 @@
 #include "live_priv.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -91,23 +90,4 @@ void tmigr_ring_pop(struct tmigr_ring *ring)
 	unsigned long pos = *ring->consumer;
 
 	__atomic_store_n(ring->consumer, pos + record_bytes(*head_at(ring, pos)), __ATOMIC_RELEASE);
-}
-
-__u64 tmigr_ring_find_lost(const struct tmigr_ring *ring)
-{
-	unsigned long end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
-
-	for (unsigned long pos = *ring->consumer; pos < end;) {
-		const __u32 *head = head_at(ring, pos);
-		__u32 len = __atomic_load_n(head, __ATOMIC_ACQUIRE);
-		const struct tmigr_rec *rec =
-			(const void *)((const unsigned char *)head + BPF_RINGBUF_HDR_SZ);
-
-		if (len & BPF_RINGBUF_BUSY_BIT)
-			break;
-		if (!(len & BPF_RINGBUF_DISCARD_BIT) && rec->type == TMIGR_REC_LOST)
-			return rec->b;
-		pos += record_bytes(len);
-	}
-	return UINT64_MAX;
 }

@@ -50,7 +50,6 @@ struct tmigr_totals {
 	__u32 pad;
 	__u64 lost;	   /* records that found no room */
 	__u64 records;	   /* records written */
-	__u64 events;	   /* handlers run */
 	__u64 remote_lost; /* remote expiries that `remote` had no room for */
 	struct tmigr_slot_totals slots[TMIGR_SLOTS];
 };
@@ -71,6 +70,57 @@ struct tmigr_cpu_value {
 	struct tmigr_totals cur;
 	struct tmigr_totals edge;
 };
+
+/*
+ * The log of one CPU, an element of the array `logs` that user space maps: the records of
+ * the handlers that own the CPU's value, one after the other.  This CPU alone writes to it,
+ * user space alone reads, and what finds no room is lost, and counted.  Positions are in
+ * bytes since the start; a record at position p is at (p & (size - 1)) of the data and does
+ * not wrap: the element is longer than the log by TMIGR_LOG_SPARE.
+ *
+ * A record is 1, 3 or 4 words by its type.  The first has the low 48 bits of the time (the
+ * reader, who comes more often than every three days, knows the others), 8 bits of its
+ * own, and the type:
+ *   1 word   IDLE_ENTER (own bits: the state), IDLE_EXIT
+ *   3 words  own bits: mask; a; b (low half), level, flags
+ *   4 words  own bits: mask; a; b; cpu (low half), level, flags
+ * `cpu` is the log's where the record does not say.
+ */
+#define TMIGR_LOG_TIME_SHIFT 16
+#define TMIGR_LOG_SPARE	     128 /* more than a record, and a LOST before it */
+
+struct tmigr_log {
+	__u64 tail; /* read up to here: user space's */
+	__u8 pad1[120];
+	__u64 head; /* written up to here */
+	__u8 pad2[120];
+	/* the data */
+};
+
+static inline __u32 tmigr_log_words(__u8 type)
+{
+	switch (type) {
+	case TMIGR_REC_IDLE_ENTER:
+	case TMIGR_REC_IDLE_EXIT:
+		return 1;
+	case TMIGR_REC_GROUP_ACTIVE:
+	case TMIGR_REC_GROUP_INACTIVE:
+	case TMIGR_REC_CPU_ACTIVE:
+	case TMIGR_REC_CPU_IDLE:
+	case TMIGR_REC_CPU_NEW_TIMER_IDLE:
+	case TMIGR_REC_CPU_NEW_TIMER:
+	case TMIGR_REC_HANDLE_REMOTE_CPU:
+	case TMIGR_REC_CPU_AVAILABLE:
+	case TMIGR_REC_CPU_UNAVAILABLE:
+	case TMIGR_REC_NODE_CPU:
+	case TMIGR_REC_SNAP_GROUP:
+	case TMIGR_REC_SNAP_CPU:
+	case TMIGR_REC_DUTY:
+		return 3;
+	default:
+		return 4;
+	}
+}
 
 /* Key and value of the hash `remote`: exact counts per edge interval.  User
  * space takes those of an interval out when it has ended. */

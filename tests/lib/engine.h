@@ -39,6 +39,10 @@ bool engine_inside(const struct engine_run *run, __u64 t);
  * that the records give. */
 void engine_check_recomputed(const struct engine_run *run, const char *what);
 
+/* Tests: an engine that is attached to nothing, its programs run by hand until the log has
+ * overrun three times; no other load on its CPU is needed, or in the way. */
+void engine_drive(const struct tmigr_topology *topo);
+
 /* Time of CPU @i (topology index) by slot between @start_ns and @end_ns, by
  * the records alone. */
 void engine_redo_times(const struct tmigr_topology *topo, const struct tmigr_rec_vec *recs,

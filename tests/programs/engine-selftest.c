@@ -373,7 +373,7 @@ static void test_configurations(void)
 		int ret = -1;
 
 		if (skel) {
-			skel->rodata->cfg_timeline = bits & 1;
+			skel->rodata->cfg_log_mask = bits & 1 ? 4096 - 1 : 0;
 			skel->rodata->cfg_tmigr = bits & 2;
 			skel->rodata->cfg_connect_cpu_arg = bits >> 2 & 1;
 			skel->rodata->cfg_connect_child_arg = bits >> 3 & 1;
@@ -513,6 +513,7 @@ int main(void)
 	test_no_snapshot(topo);
 	test_tiny_ring(topo);
 	test_no_timeline(topo);
+	engine_drive(topo);
 	test_moment(topo, false);
 	test_moment(topo, true);
 	test_misuse(topo);

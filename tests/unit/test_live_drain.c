@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Losses around an edge, on a ring buffer laid out as the kernel's: each record lost
+/* Losses around an edge, on a log laid out as the programs do: each record lost
  * is told of once, on its side of the edge. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,14 +18,16 @@ struct fake {
 	struct tmigr_topology topo;
 	struct tmigr_topo_cpu cpu;
 	struct tmigr_live live;
-	struct tmigr_ring ring;
+	struct tmigr_ring ring; /* none */
+	struct tmigr_log_reader reader;
+	__u64 base; /* what times are counted from */
 	struct tmigr_cpu_value values, values2;
 	struct tmigr_edge_cpu edge;
 	size_t possible_idx;
 	__u64 told, early, early_ns;
-	unsigned long consumer, producer;
 	struct tmigr_rec_vec out;
-	unsigned char data[2 * SIZE] __attribute__((aligned(8)));
+	struct tmigr_log log;
+	__u64 words[(SIZE + TMIGR_LOG_SPARE) / sizeof(__u64)];
 };
 
 static int setup(void **state)
@@ -37,8 +39,11 @@ static int setup(void **state)
 	f->cpu.cpu = 3;
 	f->topo.n_cpus = 1;
 	f->topo.cpus = &f->cpu;
-	f->ring = (struct tmigr_ring){
-		.consumer = &f->consumer, .producer = &f->producer, .data = f->data, .size = SIZE};
+	/* A log has the low bits of a time, and the reader the others of the present. */
+	f->base = tmigr_now_ns() >> 48 << 48;
+	tmigr_log_open(&f->reader, &f->log, SIZE, 3);
+	f->live.logs = &f->reader;
+	f->live.clean_ns = f->base;
 	f->live.topo = &f->topo;
 	f->live.rings = &f->ring;
 	f->live.values = &f->values;
@@ -62,19 +67,22 @@ static int teardown(void **state)
 
 static void put(struct fake *f, __u8 type, __u64 t_ns, __u64 a, __u64 b)
 {
-	struct tmigr_rec rec = {.t_ns = t_ns, .cpu = 3, .type = type, .a = a, .b = b};
-	__u32 head[2] = {sizeof(rec), 0};
+	__u64 *w = &f->words[f->log.head / sizeof(*w)];
 
-	memcpy(f->data + f->producer, head, sizeof(head));
-	memcpy(f->data + f->producer + sizeof(head), &rec, sizeof(rec));
-	f->producer += sizeof(head) + sizeof(rec);
+	w[0] = (f->base + t_ns) << TMIGR_LOG_TIME_SHIFT | type;
+	if (tmigr_log_words(type) == 4) {
+		w[1] = a;
+		w[2] = b;
+		w[3] = 3;
+	}
+	f->log.head += tmigr_log_words(type) * sizeof(*w);
 }
 
 /* As the programs leave it when a record finds no room. */
 static void lose(struct fake *f, __u64 n, __u64 since_ns)
 {
 	if (!f->values2.lost_since_n)
-		f->values2.lost_since_ns = since_ns;
+		f->values2.lost_since_ns = f->base + since_ns;
 	f->values2.lost_since_n += n;
 	f->values2.cur.lost += n;
 }
@@ -95,8 +103,8 @@ static void edge(struct fake *f, __u64 edge_ns, __u64 complete_ns, __u64 after)
 {
 	f->edge.totals.lost = f->values2.cur.lost - after;
 	f->out.n = 0;
-	assert_int_equal(tmigr_live_drain_edge(&f->live, edge_ns, &f->edge, complete_ns, keep,
-					       &f->out, NULL),
+	assert_int_equal(tmigr_live_drain_edge(&f->live, f->base + edge_ns, &f->edge,
+					       f->base + complete_ns, keep, &f->out, NULL),
 			 0);
 }
 
@@ -104,9 +112,9 @@ static void assert_rec(const struct fake *f, size_t i, __u8 type, __u64 t_ns, __
 {
 	assert_true(i < f->out.n);
 	assert_int_equal(f->out.recs[i].type, type);
-	assert_int_equal(f->out.recs[i].t_ns, t_ns);
+	assert_int_equal(f->out.recs[i].t_ns, f->base + t_ns);
 	assert_int_equal(f->out.recs[i].a, a);
-	assert_int_equal(f->out.recs[i].b, b);
+	assert_int_equal(f->out.recs[i].b, type == TMIGR_REC_LOST ? f->base + b : b);
 }
 
 static void test_nothing_lost(void **state)
@@ -121,7 +129,7 @@ static void test_nothing_lost(void **state)
 	assert_rec(f, 0, TMIGR_REC_IDLE_EXIT, 90, 0, 0);
 	assert_rec(f, 1, TMIGR_REC_CLEAN, 100, 0, 0);
 	assert_rec(f, 2, TMIGR_REC_IDLE_EXIT, 100, 0, 0);
-	assert_int_equal(f->live.watermark_ns, 110);
+	assert_int_equal(f->live.watermark_ns, f->base + 110);
 }
 
 /* A CPU that cannot write any more is told of at each edge, for its share. */

@@ -65,7 +65,6 @@ static void test_empty(void **state)
 
 	assert_null(tmigr_ring_peek(&f->ring));
 	assert_null(tmigr_ring_peek(&unmapped));
-	assert_true(tmigr_ring_find_lost(&f->ring) == UINT64_MAX);
 }
 
 /* A record that is peeked at stays; popped, it goes. Around the end too. */
@@ -112,27 +111,8 @@ static void test_busy(void **state)
 	put(f, TMIGR_REC_LOST, 2, 7, 0);
 	assert_null(tmigr_ring_peek(&f->ring));
 	assert_int_equal(f->consumer, 0);
-	assert_true(tmigr_ring_find_lost(&f->ring) == UINT64_MAX);
 	store(f, 0, &done, sizeof(done));
 	assert_int_equal(tmigr_ring_peek(&f->ring)->t_ns, 1);
-	assert_int_equal(tmigr_ring_find_lost(&f->ring), 7);
-}
-
-static void test_find_lost(void **state)
-{
-	struct fake *f = *state;
-
-	/* Records of other types may have anything in b; a discarded one does
-	 * not count. */
-	put(f, TMIGR_REC_IDLE_ENTER, 1, 5, 0);
-	put(f, TMIGR_REC_LOST, 2, 6, BPF_RINGBUF_DISCARD_BIT);
-	put(f, TMIGR_REC_LOST, 3, 8, 0);
-	assert_int_equal(tmigr_ring_find_lost(&f->ring), 8);
-	tmigr_ring_pop(&f->ring);
-	assert_int_equal(tmigr_ring_find_lost(&f->ring), 8);
-	assert_int_equal(tmigr_ring_peek(&f->ring)->t_ns, 3);
-	tmigr_ring_pop(&f->ring);
-	assert_true(tmigr_ring_find_lost(&f->ring) == UINT64_MAX);
 }
 
 int main(void)
@@ -142,7 +122,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_order_and_wrap, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_discarded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_busy, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_find_lost, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("live_ring", tests, NULL, NULL);
