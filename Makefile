@@ -188,7 +188,7 @@ $(B)/version.h: FORCE
 .PHONY: FORCE
 FORCE:
 
-$(B)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard include/tmigr/rec.h include/tmigr/maps.h)
+$(B)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard include/tmigr/rec.h include/tmigr/maps.h include/tmigr/latency.h)
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<

@@ -105,7 +105,45 @@ struct sched_entity {
 } CORE;
 
 struct task_struct {
+	int pid;
 	struct sched_entity se;
+} CORE;
+
+/* ---- what latency.bpf.h reads ---- */
+
+struct irqaction {
+	unsigned int flags;
+	const char *name;
+} CORE;
+
+struct hrtimer_cpu_base;
+
+struct hrtimer_clock_base {
+	struct hrtimer_cpu_base *cpu_base;
+} CORE;
+
+struct hrtimer {
+	struct hrtimer_clock_base *base;
+} CORE;
+
+struct clock_event_device {
+	__s64 next_event;
+} CORE;
+
+struct tick_device {
+	struct clock_event_device *evtdev;
+} CORE;
+
+struct tick_sched {
+	struct hrtimer sched_timer;
+} CORE;
+
+struct cpuidle_state_usage {
+	unsigned long long rejected;
+} CORE;
+
+struct cpuidle_device {
+	struct cpuidle_state_usage states_usage[10];
 } CORE;
 
 /* include/linux/cpuhotplug.h: the numbers differ by version and

@@ -10,6 +10,7 @@
  * run in threads, which newer kernels may preempt inside a handler: they touch
  * nothing of their own CPU's value but counters, and these atomically.
  */
+#include "latency.bpf.h"
 #include "snapshot.bpf.h"
 #include "timeline.bpf.h"
 #include "tmigr/hotplug.h"
@@ -19,42 +20,6 @@ char LICENSE[] SEC("license") = "GPL";
 #define CPU_IDLE_EXIT ((__u32)-1) /* PWR_EVENT_EXIT */
 
 /* ---- idle states ---- */
-
-#define LOG2_4(n)  n, n, n, n
-#define LOG2_16(n) LOG2_4(n), LOG2_4(n), LOG2_4(n), LOG2_4(n)
-#define LOG2_64(n) LOG2_16(n), LOG2_16(n), LOG2_16(n), LOG2_16(n)
-static const __u8 log2_of_byte[256] = {
-	0,	    0,		1,	    1,		LOG2_4(2),  LOG2_4(3),	LOG2_4(3),
-	LOG2_16(4), LOG2_16(5), LOG2_16(5), LOG2_64(6), LOG2_64(7), LOG2_64(7),
-};
-
-/* By a table: a search by halves is twice as many instructions, on each exit. */
-static __always_inline __u64 log2_bucket(__u64 ns)
-{
-	__u64 k = 0;
-
-	if (ns >> 24) {
-		k = 24;
-		ns >>= 24;
-		if (ns >> 16)
-			return TMIGR_HIST_BUCKETS - 1;
-	}
-	if (ns >> 16) {
-		k += 16;
-		ns >>= 16;
-	} else if (ns >> 8) {
-		k += 8;
-		ns >>= 8;
-	}
-	ns &= 0xff;
-	HIDE(ns);
-	k += log2_of_byte[ns];
-	HIDE(k);
-	if (k >= TMIGR_HIST_BUCKETS)
-		k = TMIGR_HIST_BUCKETS - 1;
-	HIDE(k);
-	return k;
-}
 
 static __always_inline void idle_enter(struct tmigr_cpu_value *v, __u64 t, __u32 state)
 {
@@ -95,8 +60,7 @@ static __always_inline void put_duty(struct tmigr_cpu_value *v, __u64 t)
 		    .b = bpf_get_smp_processor_id());
 }
 
-SEC("raw_tp/cpu_idle")
-int on_cpu_idle(struct bpf_raw_tracepoint_args *ctx)
+static __always_inline int cpu_idle_event(struct bpf_raw_tracepoint_args *ctx, bool latency)
 {
 	struct tmigr_cpu_value *v = own_value();
 	__u32 state = ctx->args[0];
@@ -116,7 +80,23 @@ int on_cpu_idle(struct bpf_raw_tracepoint_args *ctx)
 		PUT(v, t, .type = TMIGR_REC_IDLE_ENTER, .a = state);
 	}
 	end(v);
+	if (latency)
+		lat_idle(t, state, state == CPU_IDLE_EXIT);
 	return 0;
+}
+
+SEC("raw_tp/cpu_idle")
+int on_cpu_idle(struct bpf_raw_tracepoint_args *ctx)
+{
+	return cpu_idle_event(ctx, false);
+}
+
+/* In its place where latency is asked for: one time for both, so that the entries of
+ * both agree at every edge. */
+SEC("raw_tp/cpu_idle")
+int lat_cpu_idle(struct bpf_raw_tracepoint_args *ctx)
+{
+	return cpu_idle_event(ctx, true);
 }
 
 /*

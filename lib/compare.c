@@ -58,6 +58,7 @@ static int fill_table(struct comparison *c, bool cpus)
 		tmigr_compare_residency(t, i, cpus);
 		tmigr_compare_migrator(t, i, cpus);
 		tmigr_compare_remote(t, i);
+		tmigr_compare_latency(t, i);
 	}
 	tmigr_compare_hotplug(t, cpus);
 	tmigr_compare_unknown(t);

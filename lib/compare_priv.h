@@ -7,6 +7,7 @@
  *   compare_residency.c  what a report gives: idle states, metrics, energy
  *   compare_migrator.c   ... holders, avoidable time, remote expiries
  *   compare_hotplug.c    ... bring-ups and take-downs
+ *   compare_latency.c    ... entry cost, wake latency, causes of wake-ups
  *   compare_alike.c      what makes runs unlike each other
  *   compare_flags.c      values far from their siblings, and what differed there
  *   compare_text.c       text and markdown; compare_text_notes.c: what goes below
@@ -39,6 +40,9 @@ enum tmigr_group {
 	GROUP_ENTRIES,
 	GROUP_ABOVE,
 	GROUP_BELOW,
+	GROUP_ENTRY_COST,
+	GROUP_WAKE_LATENCY,
+	GROUP_WAKEUPS,
 	GROUP_CPU_RESIDENCY,
 	GROUP_CPU_HELD,
 	GROUP_CPU_BRINGUP,
@@ -99,7 +103,8 @@ void tmigr_compare_note(struct tmigr_compare_table *t, const char *fmt, ...)
 void tmigr_compare_sort(struct tmigr_compare_table *t);
 void tmigr_compare_table_free(struct tmigr_compare_table *t);
 
-/* ---- compare_residency.c, compare_migrator.c: run @run's report into the table ---- */
+/* ---- compare_residency.c, compare_migrator.c, compare_latency.c: run @run's report into the table
+ * ---- */
 
 void tmigr_compare_residency(struct tmigr_compare_table *t, size_t run, bool cpus);
 /* Notes of the time of which no run knows what CPUs did in it. */
@@ -107,6 +112,8 @@ void tmigr_compare_unknown(struct tmigr_compare_table *t);
 void tmigr_compare_metrics(struct tmigr_compare_table *t, size_t run);
 void tmigr_compare_migrator(struct tmigr_compare_table *t, size_t run, bool cpus);
 void tmigr_compare_remote(struct tmigr_compare_table *t, size_t run);
+/* Nothing where it was not measured. */
+void tmigr_compare_latency(struct tmigr_compare_table *t, size_t run);
 
 /* ---- compare_hotplug.c: all runs' ---- */
 

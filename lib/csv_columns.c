@@ -145,9 +145,71 @@ static const struct tmigr_csv_column hotplug[] = {
 	{"time_ns", "Time", "ns", "integer", "Of the step itself, without steps within it"},
 };
 
-#define TABLE(name, title, columns)                                                                \
+#define DIST(key, what, meaning)                                                                   \
+	{key "_n", what ": intervals", "", "integer", meaning},                                    \
+		{key "_sum_ns", what ": sum", "ns", "integer", "Of these"},                        \
+		{key "_p50_ns", what ": median", "ns", "integer",                                  \
+		 "From a histogram by powers of two; empty: none"},                                \
+		{key "_p99_ns", what ": 99th percentile", "ns", "integer",                         \
+		 "From a histogram by powers of two; empty: none"},                                \
 	{                                                                                          \
-		name, title, columns, sizeof(columns) / sizeof((columns)[0])                       \
+		key "_max_ns", what ": longest", "ns", "integer", "Exact; empty: none"             \
+	}
+
+static const struct tmigr_csv_column latency[] = {
+	CPU("The kernel's number"),
+	CLASS("CPUs of equal capacity, or the user's class"),
+	STATE,
+	{"exit_latency_ns", "Exit latency", "ns", "integer",
+	 "What the state claims (sysfs); empty: nothing"},
+	{"entries", "Entries", "", "integer", "Times that the state was entered, as requested"},
+	{"open_start", "Open at the start", "", "integer",
+	 "1: an interval of this state was not over, or its cause not settled"},
+	{"open_end", "Open at the end", "", "integer", "The same at the window's end"},
+	{"above", "Too deep", "", "integer", "Intervals that were too short for the state"},
+	{"below", "Too shallow", "", "integer",
+	 "Intervals that were long enough for a deeper state"},
+	{"rejected", "Rejected", "", "integer", "Entries that the driver refused"},
+	DIST("entry", "Entry cost",
+	     "From the switch to the idle task, or the end of the last interrupt's work, to the "
+	     "entry"),
+	DIST("tmigr", "Timer migration at entry",
+	     "Part of the entry cost from the first event of timer migration to its last"),
+	DIST("wake", "Wake latency",
+	     "From the expiry of the timer that ended the interval to the wake-up"),
+	{"remote_wakes", "Wake-ups with remote timers", "", "integer",
+	 "Intervals after which timers of other CPUs ran, whatever ended them"},
+};
+
+static const struct tmigr_csv_column wakeups[] = {
+	CPU("The CPU that was idle"),
+	CLASS("CPUs of equal capacity, or the user's class"),
+	STATE,
+	{"cause", "Ended by", "", "string",
+	 "own-timer, remote-duty, reschedule-ipi, call-ipi, polled, device-irq, other, unknown"},
+	{"irq", "Interrupt", "", "integer", "Number of a device's interrupt; empty: none"},
+	{"irq_name", "Name of the interrupt", "", "string", "As in /proc/interrupts, cut off"},
+	{"target", "Target", "", "integer",
+	 "With remote-duty: whose timers were the first to run; empty: not counted by target"},
+	{"target_class", "Target's class", "", "string", "Capacity class of the target"},
+	{"count", "Wake-ups", "", "integer",
+	 "A state's rows add up to entries + open_start - open_end"},
+	{"slept_ns", "Slept", "ns", "integer", "From the entries to the wake-ups"},
+	{"awake_ns", "Awake", "ns", "integer",
+	 "From the wake-ups to the switch to a task, or the next entry"},
+	{"expected", "With a known end", "", "integer",
+	 "Intervals that began with a timer armed on the CPU"},
+	{"short", "Cut short", "", "integer", "Of these, ended before that timer was due"},
+	{"short_slept_ns", "Slept of those cut short", "ns", "integer", "What these slept"},
+	{"short_expected_ns", "Expected of those cut short", "ns", "integer",
+	 "What they would have slept"},
+};
+
+#define TABLE(name, title, columns) OPTIONAL(name, title, columns, NULL)
+
+#define OPTIONAL(name, title, columns, member)                                                     \
+	{                                                                                          \
+		name, title, columns, sizeof(columns) / sizeof((columns)[0]), member               \
 	}
 
 static const struct tmigr_csv_table tables[TMIGR_CSV_TABLES] = {
@@ -159,9 +221,13 @@ static const struct tmigr_csv_table tables[TMIGR_CSV_TABLES] = {
 	[TMIGR_CSV_SEGMENTS] =
 		TABLE("migrator-segments", "Every change of the global migrator", segments),
 	[TMIGR_CSV_REMOTE] = TABLE("remote", "Remote expiries", remote),
-	[TMIGR_CSV_METRICS] = TABLE("metrics", "What the command printed of itself", metrics),
-	[TMIGR_CSV_ENERGY] = TABLE("energy", "Energy", energy),
-	[TMIGR_CSV_HOTPLUG] = TABLE("hotplug", "Bring-ups and take-downs, step by step", hotplug),
+	[TMIGR_CSV_METRICS] =
+		OPTIONAL("metrics", "What the command printed of itself", metrics, "metrics"),
+	[TMIGR_CSV_ENERGY] = OPTIONAL("energy", "Energy", energy, "energy"),
+	[TMIGR_CSV_HOTPLUG] =
+		OPTIONAL("hotplug", "Bring-ups and take-downs, step by step", hotplug, "hotplug"),
+	[TMIGR_CSV_LATENCY] = OPTIONAL("latency", "What idle costs", latency, "latency"),
+	[TMIGR_CSV_WAKEUPS] = OPTIONAL("wakeups", "Who ended idle", wakeups, "latency"),
 };
 
 const struct tmigr_csv_table *tmigr_csv_table(enum tmigr_csv which)

@@ -106,8 +106,9 @@ static int read_figures(struct tmigr_engine *engine, struct tmigr_edge *edge, bo
 	ret = tmigr_live_fold_remote(live, edge->t_ns);
 	if (!ret)
 		ret = copy_remote(&live->remote, &edge->remote);
-	return ret ? tmigr_fail(err, ret, "cannot read the remote expiries: %s", strerror(-ret))
-		   : 0;
+	if (ret)
+		return tmigr_fail(err, ret, "cannot read the remote expiries: %s", strerror(-ret));
+	return tmigr_lat_edge_read(engine, edge->t_ns, settled, &edge->latency, err);
 }
 
 static int read_edge(struct tmigr_engine *engine, struct tmigr_edge *edge, bool settled,

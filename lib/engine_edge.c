@@ -20,6 +20,7 @@ void tmigr_edge_unref(struct tmigr_edge *edge)
 		return;
 	free(edge->cpus);
 	free(edge->remote.pairs);
+	tmigr_lat_edge_free(edge->latency);
 	free(edge);
 }
 

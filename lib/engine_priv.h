@@ -5,6 +5,7 @@
  *   engine_source.c      which source it measures with
  *   engine_edge.c        edges
  *   engine_window.c      life of a window
+ *   engine_latency.c     latency at edges and of a window
  *   engine_totals.c      figures of a window, cost of the tool
  *   engine_moment.c      the hierarchy now
  *   engine_bpf*.c        the source of BPF programs (live_priv.h)
@@ -19,6 +20,17 @@
 struct tmigr_ftrace;
 struct tmigr_keeper;
 
+/* Latency since the start, at one instant. */
+struct tmigr_lat_edge {
+	struct tmigr_lat_figures (*cpus)[TMIGR_SLOTS]; /* by topology index */
+	struct tmigr_latency_detail *details;
+	size_t n_details;
+};
+
+struct tmigr_window_peak {
+	__u64 ns[TMIGR_LAT_KINDS];
+};
+
 /* All figures since the start, at one instant.  Shared by the windows that begin
  * or end there. */
 struct tmigr_edge {
@@ -26,6 +38,7 @@ struct tmigr_edge {
 	__u64 t_ns;
 	struct tmigr_edge_cpu *cpus; /* by topology index */
 	struct tmigr_pairs remote;
+	struct tmigr_lat_edge *latency; /* NULL: not measured */
 	struct tmigr_cost cost;
 	__u64 drains;
 };
@@ -37,6 +50,8 @@ struct tmigr_window {
 	struct tmigr_model *model;
 	struct tmigr_edge *start, *end;
 	struct tmigr_window_totals *totals;
+	/* By topology index and slot, as of the last edge; NULL: not measured. */
+	struct tmigr_window_peak *peaks;
 	/* What the model gets first; given with the first drain, for the caller's
 	 * sink can do nothing before it knows the start. */
 	struct tmigr_rec_vec queue;
@@ -155,6 +170,20 @@ int tmigr_keeper_moment(const struct tmigr_keeper *keeper, const struct tmigr_to
 void tmigr_window_begin(struct tmigr_window *w);
 void tmigr_window_feed(struct tmigr_window *w, const struct tmigr_rec *recs, size_t n);
 void tmigr_window_advance(struct tmigr_window *w, __u64 watermark_ns);
+
+/* ---- engine_latency.c ---- */
+/* All that is there at an edge, and what open windows need of it; nothing where
+ * latency is not measured. */
+int tmigr_lat_edge_read(struct tmigr_engine *engine, __u64 edge_ns, bool settled,
+			struct tmigr_lat_edge **ret, struct tmigr_err *err);
+void tmigr_lat_edge_free(struct tmigr_lat_edge *edge); /* NULL is fine */
+/* 0 or -ENOMEM, all of them.  The second: @copy is to end while @w goes on. */
+int tmigr_lat_window_open(const struct tmigr_engine *engine, struct tmigr_window *w);
+int tmigr_lat_window_copy(const struct tmigr_engine *engine, const struct tmigr_window *w,
+			  struct tmigr_window *copy);
+/* Of @w, which has its end; *@ret untouched where latency is not measured. */
+int tmigr_lat_window(const struct tmigr_engine *engine, const struct tmigr_window *w,
+		     struct tmigr_latency **ret);
 
 /* ---- engine_totals.c ---- */
 /* Of @w, whose model is finished. */

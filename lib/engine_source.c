@@ -51,12 +51,14 @@ int tmigr_source_open(struct tmigr_engine *engine, const struct tmigr_live_opts 
 	struct tmigr_err bpf = {""}, ftrace = {""};
 	int ret, fret;
 
+	if (source == TMIGR_SOURCE_FTRACE && opts->latency)
+		return tmigr_fail(err, -EOPNOTSUPP, "latency is measured by BPF programs only");
 	if (source == TMIGR_SOURCE_FTRACE)
 		return tmigr_ftrace_open(engine, opts, err);
 	ret = tmigr_bpf_open(engine, opts, &bpf);
 	if (!ret)
 		return 0;
-	if (source == TMIGR_SOURCE_BPF || !kernel_cannot(ret))
+	if (source == TMIGR_SOURCE_BPF || (opts && opts->latency) || !kernel_cannot(ret))
 		return tmigr_fail(err, ret, "%s", bpf.text);
 	close_failed(engine);
 	fret = tmigr_ftrace_open(engine, opts, &ftrace);

@@ -111,6 +111,8 @@ int tmigr_engine_totals(const struct tmigr_engine *engine, const struct tmigr_wi
 			    ? engine->source->totals(engine, w->start, w->end, totals)
 			    : from_model(engine, w, totals);
 	}
+	if (!r)
+		r = tmigr_lat_window(engine, w, &totals->latency);
 	if (r) {
 		tmigr_window_totals_free(totals);
 		return tmigr_fail(err, r, "no memory for the window's figures");

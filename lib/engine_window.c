@@ -92,7 +92,8 @@ static struct tmigr_window *window_new(struct tmigr_engine *engine,
 	cfg.segment = w->opts.segment;
 	cfg.arg = w->opts.arg;
 	w->start = tmigr_edge_ref(engine->edge);
-	if (tmigr_model_new(&cfg, &w->model) == 0 && engine->source->seed(engine, &w->queue) == 0)
+	if (tmigr_model_new(&cfg, &w->model) == 0 && engine->source->seed(engine, &w->queue) == 0 &&
+	    tmigr_lat_window_open(engine, w) == 0)
 		return w;
 	tmigr_window_free(w);
 	return NULL;
@@ -193,6 +194,8 @@ static int peek(struct tmigr_engine *engine, struct tmigr_window *window, struct
 	copy->begun = true;
 	copy->start = tmigr_edge_ref(window->start);
 	copy->end = tmigr_edge_ref(engine->edge);
+	if (tmigr_lat_window_copy(engine, window, copy))
+		return tmigr_fail(err, -ENOMEM, "no memory for the window's figures");
 	ret = finish(engine, copy, err);
 	copy->closed = !ret;
 	return ret;
@@ -230,6 +233,7 @@ void tmigr_window_free(struct tmigr_window *window)
 	tmigr_edge_unref(window->start);
 	tmigr_edge_unref(window->end);
 	tmigr_rec_vec_free(&window->queue);
+	free(window->peaks);
 	free(window);
 }
 

@@ -44,12 +44,50 @@ static const struct {
 	[TMIGR_TP_CPUHP_EXIT] = {"cpuhp_exit", NULL},
 };
 
-/* The per-CPU variables that the snapshot reaches by their names. */
-enum percpu_var { VAR_TMIGR_CPU, VAR_RUNQUEUES, VARS };
+/* The same for latency; and where the struct must be among the raw arguments. */
+static const struct {
+	const char *name;
+	const char *arg;
+	int pos;
+} lat_tps[TMIGR_LAT_TPS] = {
+	[TMIGR_LAT_TP_SCHED_SWITCH] = {"sched_switch", "task_struct", 1},
+	[TMIGR_LAT_TP_SCHED_WAKE_IDLE_WITHOUT_IPI] = {"sched_wake_idle_without_ipi", NULL, 0},
+	[TMIGR_LAT_TP_IRQ_HANDLER_ENTRY] = {"irq_handler_entry", "irqaction", 1},
+	[TMIGR_LAT_TP_IRQ_HANDLER_EXIT] = {"irq_handler_exit", NULL, 0},
+	[TMIGR_LAT_TP_SOFTIRQ_EXIT] = {"softirq_exit", NULL, 0},
+	[TMIGR_LAT_TP_IPI_ENTRY] = {"ipi_entry", NULL, 0},
+	[TMIGR_LAT_TP_LOCAL_TIMER_ENTRY] = {"local_timer_entry", NULL, 0},
+	[TMIGR_LAT_TP_LOCAL_TIMER_EXIT] = {"local_timer_exit", NULL, 0},
+	[TMIGR_LAT_TP_RESCHEDULE_ENTRY] = {"reschedule_entry", NULL, 0},
+	[TMIGR_LAT_TP_RESCHEDULE_EXIT] = {"reschedule_exit", NULL, 0},
+	[TMIGR_LAT_TP_CALL_FUNCTION_ENTRY] = {"call_function_entry", NULL, 0},
+	[TMIGR_LAT_TP_CALL_FUNCTION_EXIT] = {"call_function_exit", NULL, 0},
+	[TMIGR_LAT_TP_CALL_FUNCTION_SINGLE_ENTRY] = {"call_function_single_entry", NULL, 0},
+	[TMIGR_LAT_TP_CALL_FUNCTION_SINGLE_EXIT] = {"call_function_single_exit", NULL, 0},
+	[TMIGR_LAT_TP_IRQ_WORK_ENTRY] = {"irq_work_entry", NULL, 0},
+	[TMIGR_LAT_TP_IRQ_WORK_EXIT] = {"irq_work_exit", NULL, 0},
+	[TMIGR_LAT_TP_HRTIMER_EXPIRE_ENTRY] = {"hrtimer_expire_entry", "hrtimer", 0},
+	[TMIGR_LAT_TP_TIMER_EXPIRE_ENTRY] = {"timer_expire_entry", NULL, 0},
+	[TMIGR_LAT_TP_TMIGR_UPDATE_EVENTS] = {"tmigr_update_events", NULL, 0},
+};
+
+/* Per-CPU variables: those that the snapshot reaches by their names, then those whose
+ * distance from one another is enough. */
+enum percpu_var {
+	VAR_TMIGR_CPU,
+	VAR_RUNQUEUES,
+	SYMS, /* up to here */
+	VAR_HRTIMER_BASES = SYMS,
+	VAR_TICK_DEVICE,
+	VAR_TICK_SCHED,
+	VAR_CPUIDLE,
+	VARS
+};
 
 static const char *const var_names[VARS] = {
-	[VAR_TMIGR_CPU] = "tmigr_cpu",
-	[VAR_RUNQUEUES] = "runqueues",
+	[VAR_TMIGR_CPU] = "tmigr_cpu",	       [VAR_RUNQUEUES] = "runqueues",
+	[VAR_HRTIMER_BASES] = "hrtimer_bases", [VAR_TICK_DEVICE] = "tick_cpu_device",
+	[VAR_TICK_SCHED] = "tick_cpu_sched",   [VAR_CPUIDLE] = "cpuidle_devices",
 };
 
 struct percpu {
@@ -124,6 +162,9 @@ static void find_tracepoint(const struct kbtf *k, const struct btf_type *def,
 	for (int tp = 0; tp < TMIGR_TPS; tp++)
 		if (strcmp(name, tps[tp].name) == 0)
 			f->tp_arg[tp] = arg_position(k, def, tps[tp].arg);
+	for (int tp = 0; tp < TMIGR_LAT_TPS; tp++)
+		if (strcmp(name, lat_tps[tp].name) == 0)
+			f->lat_tp[tp] = arg_position(k, def, lat_tps[tp].arg) == lat_tps[tp].pos;
 }
 
 /* A kernel symbol is usable by type only if its variable is in the section. */
@@ -189,7 +230,7 @@ static int probe_kallsyms(const char *path, bool *found)
 	while (!(found[VAR_TMIGR_CPU] && found[VAR_RUNQUEUES]) && getline(&line, &size, f) >= 0) {
 		const char *name = symbol_name(line);
 
-		for (int v = 0; name && v < VARS; v++)
+		for (int v = 0; name && v < SYMS; v++)
 			found[v] = found[v] || strcmp(name, var_names[v]) == 0;
 	}
 	ret = errno == ENOMEM ? -ENOMEM : 0;
@@ -229,11 +270,19 @@ static int ask_kernel(const struct percpu *percpu, bool *found)
 {
 	int ret = 0;
 
-	for (int v = 0; v < VARS && ret >= 0; v++) {
+	for (int v = 0; v < SYMS && ret >= 0; v++) {
 		ret = percpu->id[v] ? kernel_finds(percpu->id[v]) : 0;
 		found[v] = ret > 0;
 	}
 	return ret < 0 ? ret : 0;
+}
+
+/* 0: not known. */
+static __s64 distance(const struct percpu *percpu, enum percpu_var from, enum percpu_var to)
+{
+	if (!percpu->id[from] || !percpu->id[to])
+		return 0;
+	return (__s64)percpu->offset[to] - (__s64)percpu->offset[from];
 }
 
 int tmigr_features_of(const struct kbtf *k, const char *kallsyms_path, struct tmigr_features *ret,
@@ -241,7 +290,7 @@ int tmigr_features_of(const struct kbtf *k, const char *kallsyms_path, struct tm
 {
 	struct tmigr_features f = {0};
 	struct percpu percpu = {0};
-	bool found[VARS] = {false};
+	bool found[SYMS] = {false};
 	int r = 0;
 
 	for (int tp = 0; tp < TMIGR_TPS; tp++)
@@ -255,9 +304,10 @@ int tmigr_features_of(const struct kbtf *k, const char *kallsyms_path, struct tm
 		return tmigr_fail(err, r, "no memory to read the kernel's symbols");
 	f.ksym_tmigr_cpu = percpu.id[VAR_TMIGR_CPU] && found[VAR_TMIGR_CPU];
 	f.ksym_runqueues = percpu.id[VAR_RUNQUEUES] && found[VAR_RUNQUEUES];
-	if (percpu.id[VAR_TMIGR_CPU] && percpu.id[VAR_RUNQUEUES])
-		f.rq_to_tmc =
-			(__s64)percpu.offset[VAR_TMIGR_CPU] - (__s64)percpu.offset[VAR_RUNQUEUES];
+	f.rq_to_tmc = distance(&percpu, VAR_RUNQUEUES, VAR_TMIGR_CPU);
+	f.hrtimers_to_tick_device = distance(&percpu, VAR_HRTIMER_BASES, VAR_TICK_DEVICE);
+	f.hrtimers_to_tick_sched = distance(&percpu, VAR_HRTIMER_BASES, VAR_TICK_SCHED);
+	f.hrtimers_to_cpuidle = distance(&percpu, VAR_HRTIMER_BASES, VAR_CPUIDLE);
 	f.tmigr = f.tp_arg[TMIGR_TP_GROUP_SET_CPU_ACTIVE] >= 0 &&
 		  f.tp_arg[TMIGR_TP_GROUP_SET_CPU_INACTIVE] >= 0 &&
 		  f.tp_arg[TMIGR_TP_CPU_ACTIVE] >= 0 && f.tp_arg[TMIGR_TP_CPU_IDLE_EVENT] >= 0;

@@ -61,6 +61,7 @@ static const struct section {
 	{"hierarchy", "Hierarchy", tmigr_html_hierarchy},
 	{"residency", "Idle states", tmigr_html_residency},
 	{"remote", "Remote expiry", tmigr_html_remote},
+	{"latency", "Cost of idle", tmigr_html_latency},
 	{"cost", "Cost of measuring", tmigr_html_cost},
 };
 
@@ -80,6 +81,8 @@ static bool is_there(const struct tmigr_html *h, const char *id)
 			json_object_get(json_object_get(h->report, "hierarchy"), "groups"));
 	if (!strcmp(id, "remote"))
 		return roots || json_array_size(json_object_get(h->report, "remote"));
+	if (!strcmp(id, "latency"))
+		return json_object_get(h->report, "latency");
 	return true;
 }
 

@@ -88,6 +88,7 @@ int tmigr_html_hierarchy(struct tmigr_html *h);
 int tmigr_html_timeline(struct tmigr_html *h);
 int tmigr_html_residency(struct tmigr_html *h);
 int tmigr_html_remote(struct tmigr_html *h);
+int tmigr_html_latency(struct tmigr_html *h);
 int tmigr_html_cost(struct tmigr_html *h);
 
 /* ---- html_lanes.c ---- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The BPF skeleton: which programs this kernel can take, sizes of the maps, load,
- * attach.  Nobody else sees the skeleton.
+ * attach.  Nobody else sees the skeleton but live_latency.c.
  */
 #include "live_priv.h"
 
@@ -115,6 +115,7 @@ static void choose_programs(struct tmigr_live *live)
 	ruler = !(f->ksym_runqueues && live->use_ksyms);
 	bpf_program__set_autoload(skel->progs.snap_rq_ksym, !ruler);
 	bpf_program__set_autoload(skel->progs.snap_rq_ruler, ruler);
+	tmigr_live_latency_choose(live);
 }
 
 static size_t round_up(size_t bytes)
@@ -376,6 +377,8 @@ int tmigr_live_load(struct tmigr_live *live, struct tmigr_err *err)
 		ret = map_logs(live);
 	if (!ret)
 		ret = add_rings(live);
+	if (!ret)
+		ret = tmigr_live_latency_loaded(live);
 	if (ret)
 		return setup_error(ret, "set up the buffers", err);
 	return 0;
@@ -412,6 +415,7 @@ void tmigr_live_unload(struct tmigr_live *live)
 	if (live->snap)
 		munmap(live->snap, live->snap_bytes);
 	live->snap = NULL;
+	tmigr_live_latency_free(live);
 	tmigr_bpf__destroy(live->skel);
 	live->skel = NULL;
 }
@@ -441,18 +445,23 @@ int tmigr_live_run_snap(struct tmigr_live *live, struct tmigr_snap_args *args)
 	return 0;
 }
 
+void tmigr_live_add_cost(struct bpf_program *prog, __u64 *ns, __u64 *runs)
+{
+	int fd = bpf_program__fd(prog);
+	struct bpf_prog_info info = {0};
+	__u32 len = sizeof(info);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
+		return;
+	*ns += info.run_time_ns;
+	*runs += info.run_cnt;
+}
+
 void tmigr_live_bpf_cost(struct tmigr_live *live, struct tmigr_cost *cost)
 {
-	cost->bpf_ns = 0;
-	cost->bpf_runs = 0;
-	for (size_t i = 0; i < sizeof(tp_progs) / sizeof(tp_progs[0]); i++) {
-		int fd = bpf_program__fd(prog_at(live->skel, tp_progs[i].prog));
-		struct bpf_prog_info info = {0};
-		__u32 len = sizeof(info);
-
-		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
-			continue;
-		cost->bpf_ns += info.run_time_ns;
-		cost->bpf_runs += info.run_cnt;
-	}
+	cost->bpf_ns = cost->bpf_runs = cost->latency_ns = cost->latency_runs = 0;
+	for (size_t i = 0; i < sizeof(tp_progs) / sizeof(tp_progs[0]); i++)
+		tmigr_live_add_cost(prog_at(live->skel, tp_progs[i].prog), &cost->bpf_ns,
+				    &cost->bpf_runs);
+	tmigr_live_latency_cost(live, cost);
 }

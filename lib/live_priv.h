@@ -2,8 +2,9 @@
 /*
  * Insides of the live source, shared by lib/live*.c and lib/engine*.c only:
  *   live.c           its life: open, attach, detach, close
- *   live_load.c      the BPF skeleton (private to that file): load, attach
+ *   live_load.c      the BPF skeleton (private to that file and the next): load, attach
  *   live_log.c       one CPU's log
+ *   live_latency.c   what --latency loads, and its figures
  *   live_ring.c      one CPU's ring buffer
  *   live_drain.c     merge of logs and ring buffers by time
  *   live_snapshot.c  the hierarchy of the running kernel, as records
@@ -26,6 +27,8 @@
 #define TMIGR_NS_PER_S	1000000000ULL
 
 struct tmigr_bpf;
+struct bpf_program;
+struct tmigr_live_latency;
 
 /* A growing array of records. */
 struct tmigr_rec_vec {
@@ -83,6 +86,7 @@ struct tmigr_edge_cpu {
 struct tmigr_cost {
 	bool bpf_known; /* bpf_ns and bpf_runs were measured */
 	__u64 bpf_ns, bpf_runs, cpu_ns, wakeups;
+	__u64 latency_ns, latency_runs; /* of bpf_*: programs for latency alone */
 };
 
 /* Remote expiries since the first edge, ascending by (executor, target).  An
@@ -113,7 +117,8 @@ struct tmigr_live {
 	/* Maps and globals of the skeleton. */
 	int cpus_fd, rings_fd, remote_fd, ring0_fd;
 	volatile __u64 *edge_ns;
-	struct tmigr_snap_cpu *snap; /* mapped; by CPU number */
+	struct tmigr_live_latency *latency; /* NULL: not measured */
+	struct tmigr_snap_cpu *snap;	    /* mapped; by CPU number */
 	size_t snap_bytes;
 
 	/* By topology index; none: no timeline. */
@@ -178,6 +183,27 @@ void tmigr_live_unload(struct tmigr_live *live);
 int tmigr_live_run_snap(struct tmigr_live *live, struct tmigr_snap_args *args);
 /* Time and runs of all programs, when measured. */
 void tmigr_live_bpf_cost(struct tmigr_live *live, struct tmigr_cost *cost);
+
+/* Adds the time and runs of a program, if it is loaded. */
+void tmigr_live_add_cost(struct bpf_program *prog, __u64 *ns, __u64 *runs);
+
+/* ---- live_latency.c ---- */
+/* Before the load: which programs and maps there are to be. */
+void tmigr_live_latency_choose(struct tmigr_live *live);
+/* Behind it; 0 or -ENOMEM. */
+int tmigr_live_latency_loaded(struct tmigr_live *live);
+void tmigr_live_latency_free(struct tmigr_live *live);
+/* Does the kernel tell of all that can end an interval? */
+bool tmigr_live_latency_causes(const struct tmigr_live *live);
+void tmigr_live_latency_cost(struct tmigr_live *live, struct tmigr_cost *cost);
+/* Ahead of an announcement: @before_ns, the edge before. */
+void tmigr_live_latency_announce(struct tmigr_live *live, __u64 before_ns);
+/* As tmigr_live_read_edge(), into @ret[n_cpus]. */
+int tmigr_live_latency_read(struct tmigr_live *live, __u64 edge, bool settled,
+			    struct tmigr_lat_figures (*ret)[TMIGR_SLOTS], struct tmigr_err *err);
+/* All up to @edge, the figures at which have been read; *@ret is the caller's. */
+int tmigr_live_latency_details(struct tmigr_live *live, __u64 edge,
+			       struct tmigr_latency_detail **ret, size_t *ret_n);
 
 /* ---- live_edge.c ---- */
 void tmigr_sleep_until(__u64 t_ns);

@@ -214,6 +214,94 @@ static void remote(struct om *m)
 	free(counts);
 }
 
+/* ---- latency ---- */
+
+/* @fn: samples of one state of one CPU. */
+static void latency_states(struct om *m,
+			   void (*fn)(struct om *m, const json_t *cpu, const json_t *state))
+{
+	const json_t *latency = json_object_get(m->run->report, "latency"), *cpu, *state;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(latency, "cpus"), i, cpu)
+		json_array_foreach (json_object_get(cpu, "states"), k, state)
+			fn(m, cpu, state);
+}
+
+static void begin_state(struct om *m, const char *name, const json_t *cpu, const json_t *state)
+{
+	begin(m, name);
+	cpu_labels(m, cpu);
+	label(m, "state", tmigr_rep_str(state, "name"));
+}
+
+static void state_wakeups(struct om *m, const json_t *cpu, const json_t *state)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (json_object_get(state, "wakeups"), i, row) {
+		begin_state(m, "tmigr_wakeups_total", cpu, state);
+		label(m, "cause", tmigr_rep_str(row, "cause"));
+		end_number(m, num(row, "count"));
+	}
+}
+
+static void wakeups(struct om *m)
+{
+	latency_states(m, state_wakeups);
+}
+
+static void state_awake(struct om *m, const json_t *cpu, const json_t *state)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (json_object_get(state, "wakeups"), i, row) {
+		begin_state(m, "tmigr_wakeup_awake_seconds_total", cpu, state);
+		label(m, "cause", tmigr_rep_str(row, "cause"));
+		end_seconds(m, num(row, "awake_ns"));
+	}
+}
+
+static void awake(struct om *m)
+{
+	latency_states(m, state_awake);
+}
+
+/* Sum and number: a mean over any window is their quotient. */
+static void state_cost(struct om *m, const json_t *cpu, const json_t *state)
+{
+	static const char *const kinds[] = {"entry", "tmigr", "wake"};
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		begin_state(m, "tmigr_idle_cost_seconds_total", cpu, state);
+		label(m, "part", kinds[k]);
+		end_seconds(m, num(json_object_get(state, kinds[k]), "sum_ns"));
+	}
+}
+
+static void cost(struct om *m)
+{
+	latency_states(m, state_cost);
+}
+
+static void state_cost_n(struct om *m, const json_t *cpu, const json_t *state)
+{
+	static const char *const kinds[] = {"entry", "tmigr", "wake"};
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		begin_state(m, "tmigr_idle_cost_intervals_total", cpu, state);
+		label(m, "part", kinds[k]);
+		end_number(m, num(json_object_get(state, kinds[k]), "n"));
+	}
+}
+
+static void cost_n(struct om *m)
+{
+	latency_states(m, state_cost_n);
+}
+
 /* ---- the run ---- */
 
 static void window(struct om *m)
@@ -266,6 +354,15 @@ static const struct {
 	{"tmigr_window_seconds", "seconds", "Time that was measured.", window, NULL},
 	{"tmigr_lost_records", "", "Records that found no room.", lost, NULL},
 	{"tmigr_energy_joules", "joules", "Energy of a part of the machine.", energy, "energy"},
+	{"tmigr_wakeups", "", "Idle intervals by what ended them.", wakeups, "latency"},
+	{"tmigr_wakeup_awake_seconds", "seconds",
+	 "Time from the wake-up to the switch to a task, or the next entry.", awake, "latency"},
+	{"tmigr_idle_cost_seconds", "seconds",
+	 "Time to enter idle (entry), timer migration's part of it (tmigr), and from a timer's "
+	 "expiry to the wake-up (wake).",
+	 cost, "latency"},
+	{"tmigr_idle_cost_intervals", "", "Intervals in tmigr_idle_cost_seconds.", cost_n,
+	 "latency"},
 };
 
 void tmigr_om_reports(FILE *f, const struct tmigr_om_run *runs, size_t n)

@@ -115,6 +115,8 @@ static bool totals_fit(const struct replay *r, __u64 window_ns)
 {
 	if (r->totals->n_cpus != r->topo->n_cpus)
 		return false;
+	if (r->totals->latency && r->totals->latency->n_cpus != r->topo->n_cpus)
+		return false;
 	for (size_t i = 0; i < r->totals->n_cpus; i++) {
 		const struct tmigr_totals_cpu *c = &r->totals->cpus[i];
 		__u64 left = window_ns;

@@ -108,7 +108,7 @@ static struct residency residency_of(const struct tmigr_report_source *in, size_
 	return (struct residency){f->time_ns, f->entries, f->above, f->below, f->hist};
 }
 
-static json_t *build_hist(const __u64 hist[TMIGR_HIST_BUCKETS])
+json_t *tmigr_json_hist(const __u64 hist[TMIGR_HIST_BUCKETS])
 {
 	json_t *array = json_array();
 	bool bad = !array;
@@ -140,7 +140,7 @@ static json_t *build_states(const struct tmigr_topo_cpu *cpu, const struct resid
 		tmigr_put(s, "entries", tmigr_json_u64(r->entries[slot]), &bad);
 		tmigr_put(s, "above", tmigr_json_u64(r->above[slot]), &bad);
 		tmigr_put(s, "below", tmigr_json_u64(r->below[slot]), &bad);
-		tmigr_put(s, "hist", build_hist(r->hist[slot]), &bad);
+		tmigr_put(s, "hist", tmigr_json_hist(r->hist[slot]), &bad);
 		bad |= json_array_append_new(states, s) < 0;
 	}
 	return tmigr_whole(states, bad);
@@ -321,6 +321,8 @@ static void put_figures(json_t *report, const struct tmigr_report_source *in, bo
 	tmigr_put(report, "roots", tmigr_report_roots(in), bad);
 	tmigr_put(report, "remote", build_remote(in), bad);
 	tmigr_put(report, "cpus", build_cpus(in), bad);
+	if (in->totals && in->totals->latency)
+		tmigr_put(report, "latency", tmigr_report_latency(in), bad);
 	tmigr_put(report, "hierarchy", tmigr_report_hierarchy(in), bad);
 	tmigr_put(report, "lost", build_lost(in), bad);
 	tmigr_put(report, "observer", build_observer(in), bad);

@@ -34,6 +34,69 @@ static const struct shape state_shape[] = {
 	{"hist", ARRAY, 0, NULL},   {0},
 };
 
+static const struct shape dist_shape[] = {
+	{"n", UINT, 0, NULL},
+	{"sum_ns", UINT, 0, NULL},
+	{"p50_ns", UINT, NULLABLE, NULL},
+	{"p99_ns", UINT, NULLABLE, NULL},
+	{"max_ns", UINT, NULLABLE, NULL},
+	{"hist", ARRAY, 0, NULL},
+	{0},
+};
+
+#define WAKEUP_ROW                                                                                 \
+	{"count", UINT, 0, NULL}, {"slept_ns", UINT, 0, NULL}, {"awake_ns", UINT, 0, NULL},        \
+		{"expected", UINT, 0, NULL}, {"short", UINT, 0, NULL},                             \
+		{"short_slept_ns", UINT, 0, NULL}, {"short_expected_ns", UINT, 0, NULL}, {0},
+
+static const struct shape wakeup_shape[] = {{"cause", STRING, 0, NULL}, WAKEUP_ROW};
+
+static const struct shape remote_wakeup_shape[] = {
+	{"target", UINT, OPTIONAL, NULL}, {"target_class", STRING, 0, NULL}, WAKEUP_ROW};
+
+static const struct shape irq_shape[] = {
+	{"irq", UINT, 0, NULL}, {"name", STRING, 0, NULL}, WAKEUP_ROW};
+
+static const struct shape latency_state_shape[] = {
+	{"index", UINT, NULLABLE | OPTIONAL, NULL},
+	{"name", STRING, 0, NULL},
+	{"exit_latency_ns", UINT, NULLABLE, NULL},
+	{"entries", UINT, 0, NULL},
+	{"open_start", UINT, 0, NULL},
+	{"open_end", UINT, 0, NULL},
+	{"above", UINT, 0, NULL},
+	{"below", UINT, 0, NULL},
+	{"rejected", UINT, 0, NULL},
+	{"entry", OBJECT, 0, dist_shape},
+	{"tmigr", OBJECT, 0, dist_shape},
+	{"wake", OBJECT, 0, dist_shape},
+	{"remote_wakes", UINT, 0, NULL},
+	{"wakeups", ARRAY, 0, wakeup_shape},
+	{"remote", ARRAY, 0, remote_wakeup_shape},
+	{"irqs", ARRAY, 0, irq_shape},
+	{"detail_lost", UINT, 0, NULL},
+	{0},
+};
+
+static const struct shape latency_class_shape[] = {
+	{"class", STRING, 0, NULL},
+	{"states", ARRAY, 0, latency_state_shape},
+	{0},
+};
+
+static const struct shape latency_cpu_shape[] = {
+	{"cpu", UINT, 0, NULL},
+	{"class", STRING, 0, NULL},
+	{"states", ARRAY, 0, latency_state_shape},
+	{0},
+};
+
+static const struct shape latency_shape[] = {
+	{"causes_known", BOOL, 0, NULL},       {"bpf_ns", UINT, NULLABLE, NULL},
+	{"bpf_runs", UINT, NULLABLE, NULL},    {"classes", ARRAY, 0, latency_class_shape},
+	{"cpus", ARRAY, 0, latency_cpu_shape}, {0},
+};
+
 static const struct shape cpu_shape[] = {
 	{"cpu", UINT, 0, NULL},
 	{"class", STRING, 0, NULL},
@@ -188,6 +251,7 @@ static const struct shape report_shape[] = {
 	{"roots", ARRAY, 0, root_shape},
 	{"remote", ARRAY, 0, remote_shape},
 	{"cpus", ARRAY, 0, cpu_shape},
+	{"latency", OBJECT, OPTIONAL, latency_shape},
 	{"hierarchy", OBJECT, 0, hierarchy_shape},
 	{"lost", OBJECT, 0, lost_shape},
 	{"observer", OBJECT, 0, observer_shape},

@@ -329,6 +329,133 @@ static void put_hotplug(struct csv *t, const json_t *report)
 	}
 }
 
+/* ---- latency ---- */
+
+static void begin_state(struct csv *t, const json_t *cpu, const json_t *state)
+{
+	begin_row(t);
+	put_key(t, cpu, "cpu");
+	put_text(t, tmigr_rep_str(cpu, "class"));
+	put_maybe(t, json_object_get(state, "index"));
+	put_text(t, tmigr_rep_str(state, "name"));
+}
+
+static void put_dist(struct csv *t, const json_t *dist)
+{
+	put_key(t, dist, "n");
+	put_key(t, dist, "sum_ns");
+	put_maybe(t, json_object_get(dist, "p50_ns"));
+	put_maybe(t, json_object_get(dist, "p99_ns"));
+	put_maybe(t, json_object_get(dist, "max_ns"));
+}
+
+static void put_latency_state(struct csv *t, const json_t *cpu, const json_t *state)
+{
+	static const char *const counts[] = {"entries", "open_start", "open_end",
+					     "above",	"below",      "rejected"};
+
+	begin_state(t, cpu, state);
+	put_maybe(t, json_object_get(state, "exit_latency_ns"));
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		put_key(t, state, counts[i]);
+	put_dist(t, json_object_get(state, "entry"));
+	put_dist(t, json_object_get(state, "tmigr"));
+	put_dist(t, json_object_get(state, "wake"));
+	put_key(t, state, "remote_wakes");
+	end_row(t);
+}
+
+/* @row: the figures, less those that the rows of @parts have told of. */
+static void put_wakeup_figures(struct csv *t, const json_t *row, const json_t *parts)
+{
+	static const char *const keys[] = {
+		"count", "slept_ns",	   "awake_ns",	       "expected",
+		"short", "short_slept_ns", "short_expected_ns"};
+	const json_t *part;
+	size_t i;
+
+	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+		__u64 v = tmigr_rep_u64(row, keys[k]);
+
+		json_array_foreach (parts, i, part)
+			v -= tmigr_rep_u64(part, keys[k]);
+		put_u64(t, v);
+	}
+	end_row(t);
+}
+
+static __u64 counted(const json_t *rows)
+{
+	const json_t *row;
+	__u64 n = 0;
+	size_t i;
+
+	json_array_foreach (rows, i, row)
+		n += tmigr_rep_u64(row, "count");
+	return n;
+}
+
+/* A cause: by interrupt or by target where it has them; what found no room there in a
+ * row of its own. */
+static void put_cause(struct csv *t, const json_t *cpu, const json_t *state, const json_t *row)
+{
+	const char *cause = tmigr_rep_str(row, "cause");
+	const json_t *parts = NULL, *part;
+	size_t i;
+
+	if (strcmp(cause, "device-irq") == 0)
+		parts = json_object_get(state, "irqs");
+	else if (strcmp(cause, "remote-duty") == 0)
+		parts = json_object_get(state, "remote");
+	json_array_foreach (parts, i, part) {
+		begin_state(t, cpu, state);
+		put_text(t, cause);
+		put_maybe(t, json_object_get(part, "irq"));
+		put_maybe(t, json_object_get(part, "name"));
+		put_maybe(t, json_object_get(part, "target"));
+		put_maybe(t, json_object_get(part, "target_class"));
+		put_wakeup_figures(t, part, NULL);
+	}
+	if (counted(parts) >= tmigr_rep_u64(row, "count"))
+		return;
+	begin_state(t, cpu, state);
+	put_text(t, cause);
+	put_empty(t, 4);
+	put_wakeup_figures(t, row, parts);
+}
+
+typedef void (*put_state_rows)(struct csv *t, const json_t *cpu, const json_t *state);
+
+static void put_causes(struct csv *t, const json_t *cpu, const json_t *state)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (json_object_get(state, "wakeups"), i, row)
+		put_cause(t, cpu, state, row);
+}
+
+static void put_latency_states(struct csv *t, const json_t *report, put_state_rows put)
+{
+	const json_t *cpus = json_object_get(json_object_get(report, "latency"), "cpus");
+	const json_t *cpu, *state;
+	size_t i, k;
+
+	json_array_foreach (cpus, i, cpu)
+		json_array_foreach (json_object_get(cpu, "states"), k, state)
+			put(t, cpu, state);
+}
+
+static void put_latency(struct csv *t, const json_t *report)
+{
+	put_latency_states(t, report, put_latency_state);
+}
+
+static void put_wakeups(struct csv *t, const json_t *report)
+{
+	put_latency_states(t, report, put_causes);
+}
+
 /* ---- all ---- */
 
 static int flushed(FILE *out)
@@ -351,6 +478,8 @@ int tmigr_csv_rows(enum tmigr_csv which, const json_t *report, const struct tmig
 		[TMIGR_CSV_METRICS] = put_metrics,
 		[TMIGR_CSV_ENERGY] = put_energy,
 		[TMIGR_CSV_HOTPLUG] = put_hotplug,
+		[TMIGR_CSV_LATENCY] = put_latency,
+		[TMIGR_CSV_WAKEUPS] = put_wakeups,
 	};
 	struct csv t = {out, run, false};
 
@@ -431,6 +560,16 @@ int tmigr_report_csv_energy(const json_t *report, FILE *out)
 int tmigr_report_csv_hotplug(const json_t *report, FILE *out)
 {
 	return whole(TMIGR_CSV_HOTPLUG, report, out);
+}
+
+int tmigr_report_csv_latency(const json_t *report, FILE *out)
+{
+	return whole(TMIGR_CSV_LATENCY, report, out);
+}
+
+int tmigr_report_csv_wakeups(const json_t *report, FILE *out)
+{
+	return whole(TMIGR_CSV_WAKEUPS, report, out);
 }
 
 int tmigr_report_csv_segments_head(FILE *out)

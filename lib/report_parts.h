@@ -6,6 +6,7 @@
 #ifndef TMIGR_REPORT_PARTS_H
 #define TMIGR_REPORT_PARTS_H
 
+#include "tmigr/info.h"
 #include "tmigr/report.h"
 
 /* Where every figure of a report comes from; all borrowed. */
@@ -44,6 +45,13 @@ const char *tmigr_state_name(const struct tmigr_topo_cpu *cpu, unsigned int k, c
 
 /* "0-3,8" of the @n numbers in @cpus (ascending). */
 json_t *tmigr_json_cpulist(const unsigned int *cpus, size_t n);
+
+/* A histogram without the zeros at its end. */
+json_t *tmigr_json_hist(const __u64 hist[TMIGR_HIST_BUCKETS]);
+
+/* ---- report_latency.c ---- */
+/* Where @in->totals has it. */
+json_t *tmigr_report_latency(const struct tmigr_report_source *in);
 
 /* ---- report_roots.c ---- */
 json_t *tmigr_report_roots(const struct tmigr_report_source *in);

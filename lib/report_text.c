@@ -340,6 +340,18 @@ char *tmigr_text_lost(const json_t *report)
 
 /* ---- the tool's own cost ---- */
 
+/* The part of it that --latency adds. */
+static void put_latency_cost(const json_t *report, FILE *out)
+{
+	const json_t *latency = json_object_get(report, "latency");
+	char buf[TMIGR_FMT_MAX];
+
+	if (json_is_integer(json_object_get(latency, "bpf_ns")))
+		fprintf(out, "of that, %llu times for %s by those for latency alone; ",
+			(unsigned long long)tmigr_rep_u64(latency, "bpf_runs"),
+			tmigr_fmt_dur(buf, tmigr_rep_u64(latency, "bpf_ns")));
+}
+
 static void put_bpf_cost(const json_t *report, const json_t *obs, FILE *mem)
 {
 	__u64 ns = tmigr_rep_u64(obs, "bpf_ns"), runs = tmigr_rep_u64(obs, "bpf_runs");
@@ -366,6 +378,7 @@ static void put_bpf_cost(const json_t *report, const json_t *obs, FILE *mem)
 		fprintf(mem, ", %.4f %% of all CPUs' time",
 			100.0 * (double)ns / ((double)window * (double)n_cpus));
 	fputs("); ", mem);
+	put_latency_cost(report, mem);
 }
 
 static void put_observer(const json_t *report, FILE *out)
@@ -413,6 +426,8 @@ int tmigr_report_text(const json_t *report, FILE *out)
 	tmigr_text_remote_line(report, out);
 	tmigr_fmt_wrapped(out, "Answer:", tmigr_rep_str(json_object_get(report, "answer"), "text"),
 			  2);
+	if (json_object_get(report, "latency"))
+		wrapped(out, "Wake-ups:", tmigr_text_wakeups(report));
 	tmigr_text_notes(report, note_line, out);
 	put_marks(report, out);
 	if (ret == 0)
@@ -421,6 +436,8 @@ int tmigr_report_text(const json_t *report, FILE *out)
 		ret = tmigr_text_metrics(report, out);
 	if (ret == 0)
 		ret = tmigr_text_residency(report, out);
+	if (ret == 0)
+		ret = tmigr_text_latency(report, out);
 	if (ret == 0)
 		ret = tmigr_text_remote(report, out);
 	if (ret == 0)

@@ -34,6 +34,15 @@ struct tmigr_table *tmigr_table_pairs(const json_t *report, size_t *ret_more, __
 
 /* ---- hotplug_text.c ---- */
 int tmigr_text_hotplug(const json_t *report, FILE *out); /* nothing without the member */
+/* ---- report_text_latency.c ---- */
+/* Nothing where latency was not measured. */
+int tmigr_text_latency(const json_t *report, FILE *out);
+/* Who was woken to run whose timers, and what it cost; "" where not measured.  Owned by
+ * the caller; NULL: no memory. */
+char *tmigr_text_wakeups(const json_t *report);
+struct tmigr_table *tmigr_table_latency(const json_t *report);
+struct tmigr_table *tmigr_table_wakeups(const json_t *report);
+struct tmigr_table *tmigr_table_wakeups_cpus(const json_t *report);
 
 /* ---- report_text.c ---- */
 /* Of what, on which machine, and what ran. */

@@ -19,11 +19,22 @@
 
 /* Everything a run leaves; --force takes these away and nothing else. */
 static const char *const run_files[] = {
-	"run.json",	"report.json",	       "residency.csv",
-	"migrator.csv", "migrator-states.csv", "migrator-segments.csv",
-	"remote.csv",	"hierarchy.json",      "metrics.csv",
-	"energy.csv",	"hotplug.csv",	       "stdout",
-	"stderr",	"events.tmr",
+	"run.json",
+	"report.json",
+	"residency.csv",
+	"migrator.csv",
+	"migrator-states.csv",
+	"migrator-segments.csv",
+	"remote.csv",
+	"hierarchy.json",
+	"metrics.csv",
+	"energy.csv",
+	"hotplug.csv",
+	"latency.csv",
+	"wakeups.csv",
+	"stdout",
+	"stderr",
+	"events.tmr",
 };
 
 /* Those that others write, given out by tmigr_rundir_temp(). */
@@ -428,6 +439,18 @@ static int write_hotplug(struct tmigr_rundir *d, const json_t *report, FILE *out
 	return tmigr_report_csv_hotplug(report, out);
 }
 
+static int write_latency(struct tmigr_rundir *d, const json_t *report, FILE *out)
+{
+	(void)d;
+	return tmigr_report_csv_latency(report, out);
+}
+
+static int write_wakeups(struct tmigr_rundir *d, const json_t *report, FILE *out)
+{
+	(void)d;
+	return tmigr_report_csv_wakeups(report, out);
+}
+
 static const struct view {
 	const char *name;
 	write_fn fn;
@@ -443,6 +466,8 @@ static const struct view {
 	{"metrics.csv", write_metrics, "metrics"},
 	{"energy.csv", write_energy, "energy"},
 	{"hotplug.csv", write_hotplug, "hotplug"},
+	{"latency.csv", write_latency, "latency"},
+	{"wakeups.csv", write_wakeups, "latency"},
 };
 
 static bool has_view(const struct view *v, const json_t *report)

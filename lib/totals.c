@@ -7,6 +7,7 @@
  *    "remote": [{"executor", "target", "count", "woke": [[slot, n], ..]}],
  *    "remote_lost",
  *    "timeline": true where the records were counted, else left out,
+ *    "latency": totals_latency.c, where it was asked for,
  *    "observer": {..}}
  *
  * Slots where everything is 0 are left out, and zeros at the end of "hist".
@@ -26,6 +27,7 @@ void tmigr_window_totals_free(struct tmigr_window_totals *totals)
 		return;
 	free(totals->cpus);
 	free(totals->remote);
+	tmigr_latency_free(totals->latency);
 	free(totals);
 }
 
@@ -111,7 +113,7 @@ static json_t *observer_to_json(const struct tmigr_observer *o)
 
 json_t *tmigr_window_totals_to_json(const struct tmigr_window_totals *totals)
 {
-	json_t *cpus = json_array(), *remote = json_array();
+	json_t *cpus = json_array(), *remote = json_array(), *latency = NULL;
 	int bad = !cpus || !remote;
 
 	for (size_t i = 0; i < totals->n_cpus && !bad; i++)
@@ -123,10 +125,18 @@ json_t *tmigr_window_totals_to_json(const struct tmigr_window_totals *totals)
 		json_decref(remote);
 		return NULL;
 	}
-	return json_pack("{s:o, s:o, s:o, s:o, s:o*}", "cpus", cpus, "remote", remote,
+	if (totals->latency) {
+		latency = tmigr_latency_to_json(totals->latency);
+		if (!latency) {
+			json_decref(cpus);
+			json_decref(remote);
+			return NULL;
+		}
+	}
+	return json_pack("{s:o, s:o, s:o, s:o, s:o*, s:o*}", "cpus", cpus, "remote", remote,
 			 "remote_lost", u64(totals->remote_lost), "observer",
 			 observer_to_json(&totals->observer), "timeline",
-			 totals->timeline ? json_true() : NULL);
+			 totals->timeline ? json_true() : NULL, "latency", latency);
 }
 
 /* ---- from JSON ---- */
@@ -225,6 +235,7 @@ static int parse(const json_t *json, struct tmigr_window_totals *totals, struct 
 	const json_t *cpus = json_object_get(json, "cpus");
 	const json_t *remote = json_object_get(json, "remote");
 	const json_t *lost = json_object_get(json, "remote_lost");
+	const json_t *latency = json_object_get(json, "latency");
 
 	for (size_t i = 0; i < totals->n_cpus; i++)
 		if (cpu_from_json(json_array_get(cpus, i), &totals->cpus[i]))
@@ -241,7 +252,7 @@ static int parse(const json_t *json, struct tmigr_window_totals *totals, struct 
 	totals->timeline = json_is_true(json_object_get(json, "timeline"));
 	if (observer_from_json(json_object_get(json, "observer"), &totals->observer))
 		return tmigr_fail(err, -EINVAL, "totals: \"observer\" is missing or damaged");
-	return 0;
+	return latency ? tmigr_latency_from_json(latency, &totals->latency, err) : 0;
 }
 
 int tmigr_window_totals_from_json(const json_t *json, struct tmigr_window_totals **ret,

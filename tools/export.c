@@ -37,7 +37,7 @@ static const char help[] =
 	"  -t, --table NAME         csv: residency (if nothing is said), runs, migrator,\n"
 	"                           migrator-states, migrator-segments, remote, metrics, "
 	"energy,\n"
-	"                           hotplug\n" DAEMON_SOCKET_HELP
+	"                           hotplug, latency, wakeups\n" DAEMON_SOCKET_HELP
 	"  -h, --help               print this\n"
 	"\n"
 	"A run that cannot be read, and a recording that stops early, is named on standard error.\n"

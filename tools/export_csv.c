@@ -120,16 +120,15 @@ static char *path_in(const char *dir, const char *name, const char *ending)
 /* Is there any row of what only some runs have? */
 static bool has_rows(enum tmigr_csv which, const struct tmigr_runset *set)
 {
-	if (which != TMIGR_CSV_METRICS && which != TMIGR_CSV_ENERGY && which != TMIGR_CSV_HOTPLUG)
-		return true;
-	for (size_t i = 0; i < set->n_runs; i++) {
-		const json_t *of =
-			json_object_get(set->runs[i].report, tmigr_csv_table(which)->name);
+	const char *member = tmigr_csv_table(which)->member;
 
-		if (json_array_size(of) || json_object_size(of))
+	for (size_t i = 0; member && i < set->n_runs; i++) {
+		const json_t *has = json_object_get(set->runs[i].report, member);
+
+		if (json_array_size(has) || json_object_size(has))
 			return true;
 	}
-	return false;
+	return !member;
 }
 
 static int write_dir(const char *dir, const struct tmigr_runset *set)

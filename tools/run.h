@@ -48,7 +48,7 @@ struct run_opts {
 	const char *dir;	    /* -o; NULL: none */
 	const char *label;	    /* NULL: none */
 	unsigned long n;	    /* -n; 0: not given, one run in dir itself */
-	bool record, force, kick, json, no_stats, no_timeline, go_on;
+	bool record, force, kick, latency, json, no_stats, no_timeline, go_on;
 	struct tmigr_metrics *metrics; /* of --metric; NULL: none */
 	struct arg_list metric_specs;
 	struct arg_list fail_if;

@@ -52,10 +52,11 @@ static json_t *texts(const struct arg_list *list)
 json_t *run_info_options(const struct run_opts *o)
 {
 	json_t *options = json_pack(
-		"{sI sI sI sb sb sb ss ss? so so so}", "duration_ns", (json_int_t)o->duration_ns,
+		"{sI sI sI sb sb sb sb ss ss? so so so}", "duration_ns", (json_int_t)o->duration_ns,
 		"settle_ns", (json_int_t)o->settle_ns, "warmup_ns", (json_int_t)o->warmup_ns,
-		"record", o->record, "kick", o->kick, "timeline", !o->no_timeline, "source",
-		tmigr_source_name(o->source), "offline", o->offline_text, "timer_migration",
+		"record", o->record, "kick", o->kick, "latency", o->latency, "timeline",
+		!o->no_timeline, "source", tmigr_source_name(o->source), "offline", o->offline_text,
+		"timer_migration",
 		o->timer_migration < 0 ? json_null() : json_integer(o->timer_migration), "class",
 		texts(&o->classes), "metric", texts(&o->metric_specs));
 

@@ -32,13 +32,17 @@ static const char help[] =
 	"                           (else classes are made of CPUs with equal capacity)\n"
 	"      --housekeeping CPU   where the tool itself runs (else where it matters least)\n"
 	"      --kick               wake every CPU once before the window, so that all are known\n"
+	"      --latency            also measure what idle costs and who ended it: entry cost, "
+	"wake\n"
+	"                           latency, causes of wake-ups. More is traced, at a cost; needs "
+	"BPF\n"
 	"      --no-timeline        idle states and remote expiries only, counted in the kernel:\n"
 	"                           nothing is recorded, so who held the migrator is not known.\n"
 	"                           The least that tracing can cost\n"
 	"      --no-stats           do not measure what the tracing itself "
 	"costs\n" SOURCE_HELP DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
-	"                           (as --housekeeping, --kick, --no-timeline, --no-stats and\n"
-	"                           --source do)\n"
+	"                           (as --housekeeping, --kick, --latency, --no-timeline,\n"
+	"                           --no-stats and --source do)\n"
 	"      --json               print the report as JSON (with -n: each run's); the command's\n"
 	"                           standard output goes to standard error then\n" FAIL_IF_HELP
 	"      --progress, --no-progress\n"
@@ -98,6 +102,7 @@ enum {
 	OPT_CLASS,
 	OPT_HOUSEKEEPING,
 	OPT_KICK,
+	OPT_LATENCY,
 	OPT_NO_STATS,
 	OPT_NO_TIMELINE,
 	OPT_JSON,
@@ -133,6 +138,7 @@ static const struct option options[] = {
 	{"housekeeping", required_argument, NULL, OPT_HOUSEKEEPING},
 	{"source", required_argument, NULL, OPT_SOURCE},
 	{"kick", no_argument, NULL, OPT_KICK},
+	{"latency", no_argument, NULL, OPT_LATENCY},
 	{"no-stats", no_argument, NULL, OPT_NO_STATS},
 	{"no-timeline", no_argument, NULL, OPT_NO_TIMELINE},
 	{"json", no_argument, NULL, OPT_JSON},
@@ -315,6 +321,9 @@ static bool parse_flag(struct run_opts *o, int c)
 		return true;
 	case OPT_KICK:
 		o->kick = true;
+		return true;
+	case OPT_LATENCY:
+		o->latency = true;
 		return true;
 	case OPT_NO_STATS:
 		o->no_stats = true;

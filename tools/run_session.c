@@ -30,6 +30,7 @@ static int open_engine(struct session *s)
 		.ring_bytes = o->ring_bytes,
 		.no_timeline = o->no_timeline,
 		.no_stats = o->no_stats,
+		.latency = o->latency,
 		.kick = o->kick,
 	};
 	struct tmigr_err err = {""};
@@ -59,6 +60,8 @@ static const char *own_only(const struct run_opts *o)
 {
 	if (o->kick)
 		return "--kick";
+	if (o->latency)
+		return "--latency";
 	if (o->housekeeping >= 0)
 		return "--housekeeping";
 	if (o->no_timeline)

@@ -25,6 +25,8 @@ enum tmigr_csv {
 	TMIGR_CSV_METRICS,
 	TMIGR_CSV_ENERGY,
 	TMIGR_CSV_HOTPLUG,
+	TMIGR_CSV_LATENCY,
+	TMIGR_CSV_WAKEUPS,
 	TMIGR_CSV_TABLES
 };
 
@@ -41,6 +43,8 @@ struct tmigr_csv_table {
 	const char *title;
 	const struct tmigr_csv_column *columns;
 	size_t n_columns;
+	/* Of the report: only where that has it; NULL: always there. */
+	const char *member;
 };
 
 /* Whose rows: the columns `label` and `run`, which stand before the others. */

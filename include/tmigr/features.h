@@ -36,6 +36,30 @@ enum tmigr_tp {
 	TMIGR_TPS
 };
 
+/* Those that latency is measured with (--latency). */
+enum tmigr_lat_tp {
+	TMIGR_LAT_TP_SCHED_SWITCH,
+	TMIGR_LAT_TP_SCHED_WAKE_IDLE_WITHOUT_IPI,
+	TMIGR_LAT_TP_IRQ_HANDLER_ENTRY,
+	TMIGR_LAT_TP_IRQ_HANDLER_EXIT,
+	TMIGR_LAT_TP_SOFTIRQ_EXIT,
+	TMIGR_LAT_TP_IPI_ENTRY,		/* arm, arm64 */
+	TMIGR_LAT_TP_LOCAL_TIMER_ENTRY, /* x86, this and what follows */
+	TMIGR_LAT_TP_LOCAL_TIMER_EXIT,
+	TMIGR_LAT_TP_RESCHEDULE_ENTRY,
+	TMIGR_LAT_TP_RESCHEDULE_EXIT,
+	TMIGR_LAT_TP_CALL_FUNCTION_ENTRY,
+	TMIGR_LAT_TP_CALL_FUNCTION_EXIT,
+	TMIGR_LAT_TP_CALL_FUNCTION_SINGLE_ENTRY,
+	TMIGR_LAT_TP_CALL_FUNCTION_SINGLE_EXIT,
+	TMIGR_LAT_TP_IRQ_WORK_ENTRY,
+	TMIGR_LAT_TP_IRQ_WORK_EXIT,
+	TMIGR_LAT_TP_HRTIMER_EXPIRE_ENTRY,
+	TMIGR_LAT_TP_TIMER_EXPIRE_ENTRY,
+	TMIGR_LAT_TP_TMIGR_UPDATE_EVENTS,
+	TMIGR_LAT_TPS
+};
+
 struct tmigr_features {
 	bool btf; /* kernel BTF readable */
 	/* Per tracepoint: -1 not in this kernel, or without the struct argument
@@ -43,6 +67,8 @@ struct tmigr_features {
 	 * (tmigr_cpu or tmigr_group): its position among the raw arguments (the
 	 * connect events' moved in v7.2). */
 	int tp_arg[TMIGR_TPS];
+	/* It is there, with the arguments that are expected of it. */
+	bool lat_tp[TMIGR_LAT_TPS];
 	bool tmigr;	     /* the events that the model needs are there */
 	bool ksym_tmigr_cpu; /* the kernel finds its address, and its type is in BTF */
 	bool ksym_runqueues;
@@ -50,6 +76,9 @@ struct tmigr_features {
 	 * per-CPU variables; 0: not known.  BTF has them though kallsyms without
 	 * CONFIG_KALLSYMS_ALL has no variables; where the section itself lies it does not tell. */
 	long long rq_to_tmc;
+	/* Likewise from a CPU's hrtimer_bases to its tick_cpu_device, tick_cpu_sched and
+	 * cpuidle_devices. */
+	long long hrtimers_to_tick_device, hrtimers_to_tick_sched, hrtimers_to_cpuidle;
 };
 
 /* Name of a tracepoint as the kernel has it ("tmigr_cpu_idle"). */

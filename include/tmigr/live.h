@@ -27,6 +27,7 @@ struct tmigr_live_opts {
 	size_t ring_bytes; /* per CPU; 0: chosen from the number of CPUs */
 	bool no_timeline;  /* residency only: maps, no records */
 	bool no_stats;	   /* do not measure the programs' own time */
+	bool latency;	   /* what idle costs and who ended it; by BPF only */
 	bool kick;	   /* wake each CPU once before the first window */
 	bool no_ksyms;	   /* tests: behave as without KALLSYMS_ALL */
 	bool no_snapshot;  /* tests: learn from events alone */

@@ -59,6 +59,9 @@ int tmigr_report_csv_migrator_states(const json_t *report, FILE *out);
 int tmigr_report_csv_metrics(const json_t *report, FILE *out);
 int tmigr_report_csv_energy(const json_t *report, FILE *out);
 int tmigr_report_csv_hotplug(const json_t *report, FILE *out);
+/* What --latency measured: only the head where it did not. */
+int tmigr_report_csv_latency(const json_t *report, FILE *out);
+int tmigr_report_csv_wakeups(const json_t *report, FILE *out);
 /* migrator-segments.csv: the head, and one row.  The root's name and the CPU's
  * class come from @report; times are relative to the window's start. */
 int tmigr_report_csv_segments_head(FILE *out);

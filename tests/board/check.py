@@ -26,6 +26,7 @@ import bookings
 import changes
 import jobs
 import judge
+import latency
 import machine
 import packages
 import sources  # of tests/oracle, as judge's
@@ -412,6 +413,7 @@ SESSIONS = {
     "changes": (changes.check, ""),  # of the rk3576 alone
     "daemon": (check_daemon, ""),
     "sources": (check_sources, ""),
+    "latency": (latency.check, ""),
 }
 
 

@@ -3,6 +3,7 @@
  * tmwork: what the boards' tests run in the guest.
  *
  *   tmwork hr|wheel PERIOD_US SECONDS CPU...   a sleeper pinned to each CPU
+ *   tmwork pipe PAUSE_US SECONDS CPU CPU       a byte to and fro, by a pause between
  *   tmwork sysfs                               the idle counters of every CPU
  *
  * hr sleeps on an hrtimer, which stays on its CPU; wheel waits on a socket with
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -107,6 +109,61 @@ static int run_sleepers(int argc, char **argv)
 	return failed ? 1 : 0;
 }
 
+/* The one who waits is asleep by then, so that each byte wakes its CPU. */
+static void to_and_fro(int in, int out, bool begins, unsigned long us, uint64_t end_ns, int cpu)
+{
+	struct timespec ts = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+	unsigned long n = 0;
+	char c = 0;
+
+	pin(cpu);
+	prctl(PR_SET_TIMERSLACK, 1);
+	if (begins)
+		(void)!write(out, &c, 1);
+	while (read(in, &c, 1) == 1) {
+		n++;
+		if (now_ns() >= end_ns)
+			break;
+		if (begins)
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+		if (write(out, &c, 1) != 1)
+			break;
+	}
+	printf("cpu%d %lu\n", cpu, n);
+	fflush(stdout);
+	_exit(0);
+}
+
+static int run_pipe(char **argv)
+{
+	unsigned long us = strtoul(argv[2], NULL, 10);
+	uint64_t end_ns = now_ns() + (uint64_t)(strtod(argv[3], NULL) * 1e9);
+	int there[2], back[2], status, failed = 0;
+
+	signal(SIGPIPE, SIG_IGN);
+	if (pipe(there) || pipe(back))
+		die("pipe");
+	for (int i = 0; i < 2; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (pid)
+			continue;
+		close(i ? there[1] : there[0]);
+		close(i ? back[0] : back[1]);
+		to_and_fro(i ? there[0] : back[0], i ? back[1] : there[1], !i, us, end_ns,
+			   atoi(argv[4 + i]));
+	}
+	for (int i = 0; i < 2; i++) {
+		close(there[i]);
+		close(back[i]);
+	}
+	while (wait(&status) > 0)
+		failed |= status;
+	return failed ? 1 : 0;
+}
+
 static void print_file(const char *path, const char *shown)
 {
 	char buf[256];
@@ -195,6 +252,11 @@ int main(int argc, char **argv)
 		return print_sysfs();
 	if (argc >= 5 && (!strcmp(argv[1], "hr") || !strcmp(argv[1], "wheel")))
 		return run_sleepers(argc, argv);
-	fputs("usage: tmwork hr|wheel PERIOD_US SECONDS CPU... | tmwork sysfs\n", stderr);
+	if (argc == 6 && !strcmp(argv[1], "pipe"))
+		return run_pipe(argv);
+	fputs("usage: tmwork hr|wheel PERIOD_US SECONDS CPU... | tmwork pipe PAUSE_US SECONDS CPU "
+	      "CPU "
+	      "| tmwork sysfs\n",
+	      stderr);
 	return 2;
 }

@@ -89,7 +89,7 @@ for verb in run tree status mark dump; do
 	bad "--socket: the path is empty" "$verb" --socket ''
 	bad "'--socket' needs a value" "$verb" --socket
 done
-for o in "--kick" "--no-timeline" "--no-stats" "--housekeeping 0" "--ring-bytes 4096"; do
+for o in "--kick" "--latency" "--no-timeline" "--no-stats" "--housekeeping 0" "--ring-bytes 4096"; do
 	# shellcheck disable=SC2086
 	bad "${o%% *} is for the tool's own engine" run --socket /x $o
 done
