@@ -108,6 +108,11 @@ for line in code:
         ok(m[1] in targets, "README.md: make %s is a target" % m[1], sorted(targets))
 for path in sorted(set(re.findall(r"\]\(([^):]+)\)", readme)) |
                    {c for c in code if re.fullmatch(r"(docs|scripts|tests|bench|lib|bpf|tools|include|demo)/\S*", c)}):
-    ok(os.path.exists(path), "README.md: %s is there" % path)
+    file, _, anchor = path.partition("#")
+    there = os.path.exists(file)
+    if there and anchor:
+        heads = re.findall(r"^#+ (.*)$", open(file, encoding="utf-8").read(), re.M)
+        there = anchor in {re.sub(r"[^a-z0-9 -]", "", h.lower()).replace(" ", "-") for h in heads}
+    ok(there, "README.md: %s is there" % path)
 print("1..%d" % ran)
 sys.exit(failed > 0)
