@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -86,14 +87,6 @@ static void long_window(void **state)
 	flat(8);
 	flat(64);
 }
-#else
-static void long_window(void **state)
-{
-	(void)state;
-	print_message("the sanitizer has malloc\n");
-	skip();
-}
-#endif
 
 int main(void)
 {
@@ -101,3 +94,10 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+#else
+int main(void)
+{
+	puts("1..0 # SKIP malloc is the sanitizer's, and cannot be counted");
+	return 0;
+}
+#endif
