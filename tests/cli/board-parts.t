@@ -293,6 +293,7 @@ def boot_of(n, folder):
     time.sleep(0.02 * (5 - n))
     begun = len(list(folder.glob("*-begin"))) - len(list(folder.glob("*-end")))
     if n == 2:
+        (folder / f"{n}-end").touch()
         os._exit(7)
     tap = Tap()
     tap.ok(f"{n}", [] if begun <= 2 else ["more at once than asked for"])
