@@ -120,14 +120,22 @@ static json_t *slot_to_json(const struct tmigr_latency_slot *slot, int s)
 			 "causes", causes);
 }
 
-static json_t *cpu_to_json(const struct tmigr_latency_slot slots[TMIGR_SLOTS])
+static bool is_nothing(const struct tmigr_latency_slot *slot)
 {
 	static const struct tmigr_latency_slot none;
+
+	return !slot->open_start && !slot->open_end &&
+	       !memcmp(&slot->sums, &none.sums, sizeof(none.sums)) &&
+	       !memcmp(slot->max_ns, none.max_ns, sizeof(none.max_ns));
+}
+
+static json_t *cpu_to_json(const struct tmigr_latency_slot slots[TMIGR_SLOTS])
+{
 	json_t *array = json_array();
 	int bad = !array;
 
 	for (int s = 0; s < TMIGR_SLOTS && !bad; s++)
-		if (memcmp(&slots[s], &none, sizeof(none)) != 0)
+		if (!is_nothing(&slots[s]))
 			bad = json_array_append_new(array, slot_to_json(&slots[s], s));
 	if (!bad)
 		return array;
