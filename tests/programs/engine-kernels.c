@@ -34,7 +34,10 @@ static void choose(struct tmigr_bpf *skel, bool tmigr)
 	struct bpf_program *prog;
 
 	skel->rodata->cfg_tmigr = tmigr;
-	bpf_object__for_each_program(prog, skel->obj) bpf_program__set_autoload(prog, tmigr);
+	/* These parts of BTF have no structures but those of timer migration and idle: what
+	 * latency needs is loaded on the boards. */
+	bpf_object__for_each_program(prog, skel->obj) bpf_program__set_autoload(
+		prog, tmigr && strncmp(bpf_program__name(prog), "lat_", 4) != 0);
 	/* The addresses of symbols are this kernel's own affair. */
 	bpf_program__set_autoload(skel->progs.snap_tmc_ksym, false);
 	bpf_program__set_autoload(skel->progs.snap_rq_ksym, false);
