@@ -121,6 +121,15 @@ static int lock_dir(const char *path)
 	return fd;
 }
 
+/* Named as make_dir() does: "tmigr-mine" is the user's. */
+static bool is_ours(const char *name)
+{
+	const char *rest = name + strlen(PREFIX);
+
+	return !strncmp(name, PREFIX, strlen(PREFIX)) && *rest &&
+	       rest[strspn(rest, "0123456789-")] == '\0';
+}
+
 /* Whoever uses one has it locked, whatever PID namespace they are in. */
 static void remove_stale(const char *tracing_dir)
 {
@@ -133,7 +142,7 @@ static void remove_stale(const char *tracing_dir)
 	while (dir && (d = readdir(dir))) {
 		int fd;
 
-		if (strncmp(d->d_name, PREFIX, strlen(PREFIX)) != 0)
+		if (!is_ours(d->d_name))
 			continue;
 		snprintf(path, sizeof(path), "%.200s/instances/%s", tracing_dir, d->d_name);
 		fd = lock_dir(path);

@@ -164,6 +164,8 @@ def stale():
     r = Running()
     guard = r.guard()
     other = Running()
+    named = TRACEFS / 'instances' / f'tmigr-mine{os.getpid()}'
+    named.mkdir()
     check('it has a guard', guard)
     if guard:
         os.kill(guard, signal.SIGKILL)
@@ -174,6 +176,8 @@ def stale():
     run(TMIGR, 'run', '--no-daemon', '--source', 'ftrace', '-d', '0.1')
     check('the next start removes it', gone(r.mine))
     check('but not that of one who runs', other.mine <= set(instances()))
+    check('nor one that a user named so', named.is_dir())
+    named.rmdir()
     other.proc.send_signal(signal.SIGINT)
     other.proc.wait(WAIT_S)
     check('which removes its own', gone(other.mine))
