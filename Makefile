@@ -115,7 +115,7 @@ endif
 # The BPF object needs no header of the machine it is built on but libbpf's and
 # the kernel's uapi; the multiarch folder holds asm/types.h.
 BPF_TARGET_ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1 | sed 's/x86_64/x86/; s/aarch64/arm64/; s/ppc64le/powerpc/; s/riscv64/riscv/')
-BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g $(WARN) -D__TARGET_ARCH_$(BPF_TARGET_ARCH) -Iinclude -Ibpf \
+BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -MMD -MP $(WARN) -D__TARGET_ARCH_$(BPF_TARGET_ARCH) -Iinclude -Ibpf \
 	-I/usr/include/$(shell gcc -print-multiarch 2>/dev/null)
 
 LIB_OBJ := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/*.c)) $(if $(filter 1,$(PERFETTO)),$(B)/perfetto.pb-c.o)
@@ -188,7 +188,7 @@ $(B)/version.h: FORCE
 .PHONY: FORCE
 FORCE:
 
-$(B)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard include/tmigr/rec.h include/tmigr/maps.h include/tmigr/latency.h)
+$(B)/%.bpf.o: bpf/%.bpf.c
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
