@@ -185,26 +185,18 @@ static void comment(struct text *t, struct text_line line)
 	header_text(line, "# arch : ", src->machine, sizeof(src->machine));
 }
 
-/* "(takedown_cpu)": what a step calls tells which it is. */
-static void learn_step(struct text *t, struct text_line rest, int step)
-{
-	const char *name = memchr(rest.at, '(', (size_t)(rest.end - rest.at));
-	const char *end = name ? memchr(name, ')', (size_t)(rest.end - name)) : NULL;
-
-	if (end)
-		tmigr_hotplug_learn(&t->steps, step, name + 1, (size_t)(end - name - 1));
-}
-
 /*
  * "cpuhp_enter: cpu: 0004 target: 0 step: 87 (takedown_cpu)", "cpuhp_exit:  cpu: 0004
  * state: 87 step: 87 ret: 0"
  */
 static enum tmigr_traced_type hotplug(struct text *t, const struct text_head *h, __u32 *ret_cpu)
 {
-	bool is_exit = h->n_name == 10 && !memcmp(h->name, "cpuhp_exit", 10);
+	bool is_exit = text_is(h, "cpuhp_exit");
 	int cpu, step, target;
+	const char *function;
+	size_t n;
 
-	if (!is_exit && (h->n_name != 11 || memcmp(h->name, "cpuhp_enter", 11) != 0))
+	if (!is_exit && !text_is(h, "cpuhp_enter"))
 		return TMIGR_TRACED_OTHER;
 	if (!text_int_after(h->rest, "cpu:", &cpu) || !text_int_after(h->rest, "step:", &step) ||
 	    !text_int_after(h->rest, is_exit ? "ret:" : "target:", &target) || cpu < 0 ||
@@ -215,7 +207,10 @@ static enum tmigr_traced_type hotplug(struct text *t, const struct text_head *h,
 		return tmigr_hotplug_took_down(step, t->steps.teardown, target)
 			       ? TMIGR_TRACED_HOTPLUG_OFFLINE
 			       : TMIGR_TRACED_OTHER;
-	learn_step(t, h->rest, step);
+	/* "(takedown_cpu)": what a step calls tells which it is. */
+	function = text_in_parens(h->rest, &n);
+	if (function)
+		tmigr_hotplug_learn(&t->steps, step, function, n);
 	return tmigr_hotplug_brings_up(step, t->steps.bringup, target) ? TMIGR_TRACED_HOTPLUG_ONLINE
 								       : TMIGR_TRACED_OTHER;
 }

@@ -227,3 +227,17 @@ bool text_int_after(struct text_line line, const char *key, int *ret)
 	*ret = minus ? -(int)v : (int)v;
 	return true;
 }
+
+const char *text_in_parens(struct text_line line, size_t *ret_n)
+{
+	const char *open = memchr(line.at, '(', (size_t)(line.end - line.at));
+	const char *close = open ? memchr(open, ')', (size_t)(line.end - open)) : NULL;
+
+	*ret_n = close ? (size_t)(close - open - 1) : 0;
+	return close ? open + 1 : NULL;
+}
+
+bool text_is(const struct text_head *h, const char *name)
+{
+	return h->n_name == strlen(name) && !memcmp(h->name, name, h->n_name);
+}

@@ -40,6 +40,10 @@ bool text_lost(struct text_line line, __u64 *ret_cpu, __u64 *ret_n);
 __u64 text_number_after(struct text_line line, const char *key);
 /* The same, maybe with a minus; false: there is none, or none that fits. */
 bool text_int_after(struct text_line line, const char *key, int *ret);
+/* What stands in the first parentheses, @ret_n bytes; NULL: there are none. */
+const char *text_in_parens(struct text_line line, size_t *ret_n);
+/* Is that the event's name? */
+bool text_is(const struct text_head *h, const char *name);
 
 /* ---- text_steps.c ---- */
 
