@@ -86,22 +86,8 @@ int cycle_hold(struct machine *m, const struct run_opts *o)
 		.hold = true,
 		.together = o->cycle->together,
 	};
-	struct tmigr_err err = {""};
-	int ret = tmigr_topology_read(o->sys_root, o->classes.items, o->classes.n, &m->topo, &err);
 
-	if (ret == -EINVAL && o->classes.n)
-		return tool_usage("run", "%s", err.text);
-	if (ret < 0)
-		return tool_error("run", "%s", err.text);
-	change.topo = m->topo;
-	ret = tmigr_change_make(&change, &m->change, &err);
-	if (o->sys_root) {
-		tmigr_topology_free(m->topo);
-		m->topo = NULL;
-	}
-	if (ret == -EINVAL)
-		return tool_usage("run", "--cycle: %s", err.text);
-	return ret < 0 ? tool_error("run", "%s", err.text) : 0;
+	return machine_make(m, o, &change, "--cycle");
 }
 
 int cycle_ask(const struct cycle *c, const char *list)

@@ -102,6 +102,9 @@ struct machine {
 
 /* 0, or the exit code with the error told. */
 int machine_change(struct machine *m, const struct run_opts *opts);
+/* The same with @change, whose topology is set here; @option: what asked for it. */
+int machine_make(struct machine *m, const struct run_opts *opts, struct tmigr_change_opts *change,
+		 const char *option);
 /* What was changed, or NULL. */
 const json_t *machine_changed(const struct machine *m);
 /* Puts it back; 0, or the exit code with the error told. */

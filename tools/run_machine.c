@@ -20,29 +20,20 @@ static void apply(struct machine *m, const struct run_opts *o)
 		m->topo->timer_migration = o->timer_migration;
 }
 
-int machine_change(struct machine *m, const struct run_opts *o)
+int machine_make(struct machine *m, const struct run_opts *o, struct tmigr_change_opts *change,
+		 const char *option)
 {
-	struct tmigr_change_opts change = {
-		.root = o->sys_root,
-		.offline = o->offline,
-		.n_offline = o->n_offline,
-		.timer_migration = o->timer_migration,
-		.force = o->force,
-	};
 	struct tmigr_err err = {""};
-	int ret;
+	int ret = tmigr_topology_read(o->sys_root, o->classes.items, o->classes.n, &m->topo, &err);
 
-	if (!o->n_offline && o->timer_migration < 0)
-		return 0;
-	ret = tmigr_topology_read(o->sys_root, o->classes.items, o->classes.n, &m->topo, &err);
 	if (ret == -EINVAL && o->classes.n)
 		return tool_usage("run", "%s", err.text);
 	if (ret < 0)
 		return tool_error("run", "%s", err.text);
-	change.topo = m->topo;
-	ret = tmigr_change_make(&change, &m->change, &err);
+	change->topo = m->topo;
+	ret = tmigr_change_make(change, &m->change, &err);
 	if (ret == -EINVAL)
-		return tool_usage("run", "--offline: %s", err.text);
+		return tool_usage("run", "%s: %s", option, err.text);
 	if (ret < 0)
 		return tool_error("run", "%s", err.text);
 	apply(m, o);
@@ -52,6 +43,21 @@ int machine_change(struct machine *m, const struct run_opts *o)
 		m->topo = NULL;
 	}
 	return 0;
+}
+
+int machine_change(struct machine *m, const struct run_opts *o)
+{
+	struct tmigr_change_opts change = {
+		.root = o->sys_root,
+		.offline = o->offline,
+		.n_offline = o->n_offline,
+		.timer_migration = o->timer_migration,
+		.force = o->force,
+	};
+
+	if (!o->n_offline && o->timer_migration < 0)
+		return 0;
+	return machine_make(m, o, &change, "--offline");
 }
 
 const json_t *machine_changed(const struct machine *m)
