@@ -235,16 +235,23 @@ static void begin_state(struct om *m, const char *name, const json_t *cpu, const
 	label(m, "state", tmigr_rep_str(state, "name"));
 }
 
-static void state_wakeups(struct om *m, const json_t *cpu, const json_t *state)
+/* A sample of each cause: @key of the rows, by @end. */
+static void causes(struct om *m, const json_t *cpu, const json_t *state, const char *name,
+		   const char *key, void (*end)(struct om *m, json_int_t v))
 {
 	const json_t *row;
 	size_t i;
 
 	json_array_foreach (json_object_get(state, "wakeups"), i, row) {
-		begin_state(m, "tmigr_wakeups_total", cpu, state);
+		begin_state(m, name, cpu, state);
 		label(m, "cause", tmigr_rep_str(row, "cause"));
-		end_number(m, num(row, "count"));
+		end(m, num(row, key));
 	}
+}
+
+static void state_wakeups(struct om *m, const json_t *cpu, const json_t *state)
+{
+	causes(m, cpu, state, "tmigr_wakeups_total", "count", end_number);
 }
 
 static void wakeups(struct om *m)
@@ -254,14 +261,7 @@ static void wakeups(struct om *m)
 
 static void state_awake(struct om *m, const json_t *cpu, const json_t *state)
 {
-	const json_t *row;
-	size_t i;
-
-	json_array_foreach (json_object_get(state, "wakeups"), i, row) {
-		begin_state(m, "tmigr_wakeup_awake_seconds_total", cpu, state);
-		label(m, "cause", tmigr_rep_str(row, "cause"));
-		end_seconds(m, num(row, "awake_ns"));
-	}
+	causes(m, cpu, state, "tmigr_wakeup_awake_seconds_total", "awake_ns", end_seconds);
 }
 
 static void awake(struct om *m)
@@ -269,16 +269,23 @@ static void awake(struct om *m)
 	latency_states(m, state_awake);
 }
 
-/* Sum and number: a mean over any window is their quotient. */
-static void state_cost(struct om *m, const json_t *cpu, const json_t *state)
+/* A sample of each part of what idle costs. */
+static void parts(struct om *m, const json_t *cpu, const json_t *state, const char *name,
+		  const char *key, void (*end)(struct om *m, json_int_t v))
 {
 	static const char *const kinds[] = {"entry", "tmigr", "wake"};
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-		begin_state(m, "tmigr_idle_cost_seconds_total", cpu, state);
+		begin_state(m, name, cpu, state);
 		label(m, "part", kinds[k]);
-		end_seconds(m, num(json_object_get(state, kinds[k]), "sum_ns"));
+		end(m, num(json_object_get(state, kinds[k]), key));
 	}
+}
+
+/* Sum and number: a mean over any window is their quotient. */
+static void state_cost(struct om *m, const json_t *cpu, const json_t *state)
+{
+	parts(m, cpu, state, "tmigr_idle_cost_seconds_total", "sum_ns", end_seconds);
 }
 
 static void cost(struct om *m)
@@ -288,13 +295,7 @@ static void cost(struct om *m)
 
 static void state_cost_n(struct om *m, const json_t *cpu, const json_t *state)
 {
-	static const char *const kinds[] = {"entry", "tmigr", "wake"};
-
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-		begin_state(m, "tmigr_idle_cost_intervals_total", cpu, state);
-		label(m, "part", kinds[k]);
-		end_number(m, num(json_object_get(state, kinds[k]), "n"));
-	}
+	parts(m, cpu, state, "tmigr_idle_cost_intervals_total", "n", end_number);
 }
 
 static void cost_n(struct om *m)
