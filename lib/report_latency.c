@@ -3,6 +3,7 @@
  * The report's member "latency": what idle costs and who ended it, of each CPU, and of
  * each class by the state's name.
  */
+#include "report_fmt.h"
 #include "report_parts.h"
 
 #include <stdlib.h>
@@ -294,17 +295,6 @@ static json_t *build_cpu(const struct tmigr_report_source *in, size_t i)
 	return tmigr_whole(obj, bad);
 }
 
-static bool has_name(const json_t *states, const char *name)
-{
-	const json_t *s;
-	size_t i;
-
-	json_array_foreach (states, i, s)
-		if (strcmp(json_string_value(json_object_get(s, "name")), name) == 0)
-			return true;
-	return false;
-}
-
 static json_t *class_states(const struct tmigr_report_source *in, size_t class_idx)
 {
 	json_t *states = json_array();
@@ -319,7 +309,7 @@ static json_t *class_states(const struct tmigr_report_source *in, size_t class_i
 			    !was_used(&in->totals->latency->cpus[i][slot]))
 				continue;
 			g.name = slot_name(in, i, slot, buf);
-			if (!has_name(states, g.name))
+			if (!tmigr_rep_find(states, "name", g.name, NULL))
 				bad |= json_array_append_new(states, build_state(&g)) < 0;
 		}
 	}
