@@ -9,6 +9,7 @@
 
 #include "compare_priv.h"
 #include "report_fmt.h"
+#include "tmigr/hotplug_ops.h"
 
 #define SMALL 0.01
 
@@ -28,12 +29,9 @@ static const json_t *hotplug_of(const struct tmigr_compare_table *t, size_t run)
 	return json_object_get(t->set->runs[run].report, "hotplug");
 }
 
-/* Whole ones alone make a figure. */
 static bool counts(const json_t *op, bool up)
 {
-	return json_is_true(json_object_get(op, "up")) == up &&
-	       !json_array_size(json_object_get(op, "cut")) &&
-	       json_is_null(json_object_get(op, "failed"));
+	return json_is_true(json_object_get(op, "up")) == up && tmigr_rep_is_whole(op);
 }
 
 static void add(struct tmigr_compare_table *t, size_t run, enum tmigr_group group, const char *name,
@@ -84,7 +82,7 @@ static json_t *large_steps(struct tmigr_compare_table *t, bool up)
 		all += json_number_value(v);
 	json_object_foreach_safe(sums, tmp, name, v)
 	{
-		if (json_number_value(v) < SMALL * all && strncmp(name, "tmigr", 5))
+		if (json_number_value(v) < SMALL * all && !tmigr_step_is_tmigr(name))
 			json_object_del(sums, name);
 	}
 	t->failed |= !sums;

@@ -26,43 +26,23 @@ struct reading {
 	struct tmigr_topology *topo;
 	__u64 first_ns, last_ns;
 	size_t n_steps;
-	bool *seen; /* by CPU number: it is in the trace */
-	size_t n_seen;
+	size_t n_seen; /* CPUs up to the highest in the trace */
 };
 
 /* ---- events ---- */
 
-static int note_cpu(struct reading *r, __u32 cpu)
+static void note(struct reading *r, const struct tmigr_traced *e)
 {
-	bool *grown;
-
-	if (cpu < r->n_seen) {
-		r->seen[cpu] = true;
-		return 0;
-	}
-	grown = realloc(r->seen, cpu + 1);
-	if (!grown)
-		return -ENOMEM;
-	memset(grown + r->n_seen, 0, cpu + 1 - r->n_seen);
-	grown[cpu] = true;
-	r->seen = grown;
-	r->n_seen = cpu + 1;
-	return 0;
-}
-
-static int note(struct reading *r, const struct tmigr_traced *e)
-{
-	int ret;
+	size_t n = (e->cpu > e->subject ? e->cpu : e->subject) + 1ULL;
 
 	if (e->type != TMIGR_TRACED_STEP_ENTER && e->type != TMIGR_TRACED_STEP_EXIT)
-		return 0;
+		return;
 	if (!r->n_steps || e->t_ns < r->first_ns)
 		r->first_ns = e->t_ns;
 	if (e->t_ns > r->last_ns)
 		r->last_ns = e->t_ns;
 	r->n_steps++;
-	ret = note_cpu(r, e->cpu);
-	return ret ? ret : note_cpu(r, e->subject);
+	r->n_seen = n > r->n_seen ? n : r->n_seen;
 }
 
 static int follow(struct reading *r, struct tmigr_err *err)
@@ -76,8 +56,8 @@ static int follow(struct reading *r, struct tmigr_err *err)
 		if (n < 0)
 			return (int)n;
 		ret = tmigr_hotplug_feed(r->model, evs, (size_t)n);
-		for (ssize_t i = 0; i < n && !ret; i++)
-			ret = note(r, &evs[i]);
+		for (ssize_t i = 0; i < n; i++)
+			note(r, &evs[i]);
 	}
 	if (ret)
 		return tmigr_fail(err, ret, "no memory for the steps of hotplug");
@@ -225,7 +205,6 @@ int tmigr_hotplug_read(const char *path, const struct tmigr_hotplug_file_opts *o
 	if (fd >= 0)
 		close(fd);
 	free(buffer);
-	free(r.seen);
 	tmigr_hotplug_free(r.model);
 	tmigr_topology_free(r.topo);
 	tmigr_step_names_free(&r.names);

@@ -94,7 +94,7 @@ static const char *name_of(const struct tmigr_step_names *names, int step, bool 
 }
 
 /* "tmigr:prepare", "tmigr:online"; functions of the same, from text without names. */
-static bool is_tmigr(const char *name)
+bool tmigr_step_is_tmigr(const char *name)
 {
 	return strncmp(name, "tmigr", 5) == 0;
 }
@@ -116,7 +116,7 @@ static json_t *step_json(const struct tmigr_hotplug_step *s, const struct tmigr_
 	tmigr_put(obj, "own", json_boolean(s->own), &bad);
 	if (s->back)
 		tmigr_put(obj, "back", json_true(), &bad);
-	if (is_tmigr(name))
+	if (tmigr_step_is_tmigr(name))
 		tmigr_put(obj, "timer_migration", json_true(), &bad);
 	return tmigr_whole(obj, bad);
 }
@@ -157,7 +157,8 @@ static json_t *op_json(const struct tmigr_hotplug_op *op, const struct tmigr_ste
 		bad |= json_array_append_new(steps, step_json(s, names, op->up)) < 0;
 		own += s->own ? s->ns : 0;
 		asking += s->own ? 0 : s->ns;
-		tmigr += is_tmigr(name_of(names, s->step, op->up != s->back, buf)) ? s->ns : 0;
+		if (tmigr_step_is_tmigr(name_of(names, s->step, op->up != s->back, buf)))
+			tmigr += s->ns;
 	}
 	tmigr_put(obj, "cpu", tmigr_json_u64(op->cpu), &bad);
 	tmigr_put(obj, "up", json_boolean(op->up), &bad);

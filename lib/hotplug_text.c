@@ -12,13 +12,6 @@
 
 static const char *const names[2][2] = {{"take-down", "take-downs"}, {"bring-up", "bring-ups"}};
 
-/* Whole ones: the others are told of, but are in no mean. */
-static bool counts(const json_t *op)
-{
-	return !json_array_size(json_object_get(op, "cut")) &&
-	       json_is_null(json_object_get(op, "failed"));
-}
-
 static bool is_up(const json_t *op)
 {
 	return json_is_true(json_object_get(op, "up"));
@@ -85,7 +78,7 @@ static struct sum *sums_of(const json_t *ops, bool up, size_t *ret_n, struct sum
 	json_array_foreach (ops, i, op) {
 		__u64 cpu = tmigr_rep_u64(op, "cpu");
 
-		if (!sums || is_up(op) != up || !counts(op))
+		if (!sums || is_up(op) != up || !tmigr_rep_is_whole(op))
 			continue;
 		for (k = 0; k < n && sums[k].cpu != cpu; k++)
 			;
@@ -197,7 +190,7 @@ static int collect(const json_t *ops, bool up, struct steps *l)
 	int ret = 0;
 
 	json_array_foreach (ops, i, op) {
-		if (is_up(op) != up || !counts(op))
+		if (is_up(op) != up || !tmigr_rep_is_whole(op))
 			continue;
 		l->ops++;
 		l->total += tmigr_rep_u64(op, "total_ns");
@@ -329,7 +322,7 @@ static void put_others(const json_t *ops, FILE *out)
 	size_t i;
 
 	json_array_foreach (ops, i, op) {
-		if (counts(op))
+		if (tmigr_rep_is_whole(op))
 			continue;
 		if (!any)
 			fputs("\nNot whole, and in no figure above\n", out);

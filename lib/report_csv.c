@@ -288,9 +288,6 @@ static void put_energy(struct csv *t, const json_t *report)
 
 static void put_operation(struct csv *t, const json_t *report, const json_t *op, size_t number)
 {
-	bool complete = !json_array_size(json_object_get(op, "cut")) &&
-			json_is_null(json_object_get(op, "failed"));
-
 	begin_row(t);
 	put_u64(t, number);
 	put_key(t, op, "cpu");
@@ -298,7 +295,7 @@ static void put_operation(struct csv *t, const json_t *report, const json_t *op,
 	put_text(t, json_is_true(json_object_get(op, "up")) ? "up" : "down");
 	put_key(t, op, "start_ns");
 	put_key(t, op, "total_ns");
-	put_u64(t, complete);
+	put_u64(t, tmigr_rep_is_whole(op));
 }
 
 static void put_step(struct csv *t, const json_t *s)

@@ -148,6 +148,12 @@ const char *tmigr_rep_str(const json_t *obj, const char *key)
 	return s ? s : "";
 }
 
+bool tmigr_rep_is_whole(const json_t *op)
+{
+	return !json_array_size(json_object_get(op, "cut")) &&
+	       json_is_null(json_object_get(op, "failed"));
+}
+
 const json_t *tmigr_rep_find(const json_t *array, const char *key, const char *value, int *ret_i)
 {
 	const json_t *e;

@@ -52,6 +52,9 @@ const char *tmigr_rep_str(const json_t *obj, const char *key);
 /* First of the objects in @array whose string @key is @value, or NULL; *@ret_i, where
  * asked for: its index, -1 none. */
 const json_t *tmigr_rep_find(const json_t *array, const char *key, const char *value, int *ret_i);
+/* An operation of hotplug that lies in the window as a whole and did not fail: others make no
+ * figure. */
+bool tmigr_rep_is_whole(const json_t *op);
 /* Entry of cpus[] (ascending) with this number, or NULL.  O(log n). */
 const json_t *tmigr_rep_cpu(const json_t *report, __u64 cpu);
 /* Its class name; "?" when the report does not have the CPU. */

@@ -40,6 +40,8 @@ int tmigr_step_names_read(const char *root, struct tmigr_step_names *ret);
 int tmigr_step_names_set(struct tmigr_step_names *names, size_t step, const char *name,
 			 size_t size);
 void tmigr_step_names_free(struct tmigr_step_names *names);
+/* Is it a step of timer migration?  By its name, or its function's where steps have none. */
+bool tmigr_step_is_tmigr(const char *name);
 
 /* ---- from events to operations ---- */
 
