@@ -150,6 +150,17 @@ static bool same_cpus(const struct tmigr_result *a, const struct tmigr_result *b
 	return good;
 }
 
+static void tell_holder(const struct tmigr_holder *h)
+{
+	tap_diag("cpu %u: held %llu ns, %llu times, at most %llu ns; avoidable %llu, not known "
+		 "%llu\n",
+		 h->cpu, h->held_ns, h->holdings, h->longest_ns, h->avoidable_ns,
+		 h->avoidable_unknown_ns);
+	for (int s = 0; s < TMIGR_SLOTS; s++)
+		if (h->slot_ns[s])
+			tap_diag("cpu %u: in slot %d %llu ns\n", h->cpu, s, h->slot_ns[s]);
+}
+
 /* Who held, and what they were in.  Of the rest, duty and free may differ: a duty
  * changes without event, and only a snapshot in that moment sees it. */
 static bool same_root(const struct tmigr_root_figures *x, const struct tmigr_root_figures *y)
@@ -162,6 +173,10 @@ static bool same_root(const struct tmigr_root_figures *x, const struct tmigr_roo
 		good = memcmp(&x->holders[i], &y->holders[i], sizeof(x->holders[i])) == 0;
 	for (int k = 0; !good && k < TMIGR_REGIMES; k++)
 		tap_diag("regime %d: %llu, %llu ns\n", k, x->regime_ns[k], y->regime_ns[k]);
+	for (size_t i = 0; !good && i < x->n_holders; i++)
+		tell_holder(&x->holders[i]);
+	for (size_t i = 0; !good && i < y->n_holders; i++)
+		tell_holder(&y->holders[i]);
 	return good;
 }
 
@@ -214,12 +229,14 @@ static bool is_event(const struct tmigr_rec *rec, unsigned int cpu)
 	return rec->cpu == cpu && rec->type < TMIGR_REC_NODE_GROUP;
 }
 
-static struct tmigr_rec_vec events_of(const struct tmigr_rec_vec *recs, unsigned int cpu)
+static struct tmigr_rec_vec events_of(const struct tmigr_rec_vec *recs, unsigned int cpu,
+				      __u64 from_ns)
 {
 	struct tmigr_rec_vec vec = {0};
 
 	for (size_t i = 0; i < recs->n; i++)
-		if (is_event(&recs->recs[i], cpu) && tmigr_rec_vec_add(&vec, recs->recs[i]))
+		if (is_event(&recs->recs[i], cpu) && recs->recs[i].t_ns >= from_ns &&
+		    tmigr_rec_vec_add(&vec, recs->recs[i]))
 			break;
 	return vec;
 }
@@ -258,17 +275,51 @@ static bool find_run(const struct tmigr_rec_vec *in, const struct tmigr_rec_vec 
 	return best < UINT64_MAX;
 }
 
+/* Says with which event the longest common run ends. */
+static void tell_difference(const struct tmigr_rec_vec *in, const struct tmigr_rec_vec *of)
+{
+	size_t best = 0, best_at = 0;
+
+	for (size_t at = 0; at < of->n; at++) {
+		size_t i = 0;
+
+		while (i < in->n && at + i < of->n && same_event(&in->recs[i], &of->recs[at + i]))
+			i++;
+		if (i > best) {
+			best = i;
+			best_at = at;
+		}
+	}
+	for (size_t k = best > 3 ? best - 3 : 0; k < best + 4; k++) {
+		const struct tmigr_rec_vec *const both[] = {in, of};
+
+		for (int v = 0; v < 2; v++) {
+			size_t at = v ? best_at + k : k;
+			const struct tmigr_rec *r = &both[v]->recs[at];
+
+			if (at < both[v]->n)
+				tap_diag("%s %zu: %llu ns type %u flags %#x level %u mask %#x "
+					 "a %#llx b %#llx\n",
+					 v ? "theirs" : "mine", at, r->t_ns, r->type, r->flags,
+					 r->level, r->mask, r->a, r->b);
+		}
+	}
+}
+
 static bool cpu_agrees(const struct engine_two *two, struct tmigr_window *w, size_t i)
 {
 	unsigned int cpu = two->topo->cpus[i].cpu;
-	struct tmigr_rec_vec in = events_of(two->inner, cpu), of = events_of(two->outer, cpu);
+	struct tmigr_rec_vec in = events_of(two->inner, cpu, two->from_ns);
+	struct tmigr_rec_vec of = events_of(two->outer, cpu, 0);
 	const __u64 *mine = tmigr_window_totals(w)->cpus[i].time_ns;
 	__u64 theirs[TMIGR_SLOTS], skew = 0;
 	bool good = find_run(&in, &of, &skew);
 
-	if (!good)
+	if (!good) {
 		tap_diag("cpu %u: the %zu events are not a run of the other's %zu\n", cpu, in.n,
 			 of.n);
+		tell_difference(&in, &of);
+	}
 	engine_redo_times(two->topo, two->outer, tmigr_window_start_ns(w), tmigr_window_end_ns(w),
 			  i, theirs);
 	tap_diag("cpu %u: %zu events, stamps differ by %llu ns in all\n", cpu, in.n, skew);

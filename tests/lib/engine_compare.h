@@ -14,9 +14,13 @@ void engine_check_sum(const struct tmigr_topology *topo, struct tmigr_window *a,
 void engine_check_seed(const struct tmigr_topology *topo, const struct tmigr_rec_vec *all,
 		       struct tmigr_window *late, const char *what);
 
-/* Streams of two engines; the outer one ran longer at both ends. */
+/*
+ * Streams of two engines; the outer one ran longer at both ends.  The inner one's events
+ * before @from_ns are not compared: its programs were being attached one after the other.
+ */
 struct engine_two {
 	const struct tmigr_topology *topo;
+	__u64 from_ns;
 	const struct tmigr_rec_vec *inner, *outer;
 };
 

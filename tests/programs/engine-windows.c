@@ -58,8 +58,8 @@ struct overlap {
 	const struct tmigr_topology *topo;
 	struct tmigr_engine *outer, *engine;
 	struct tmigr_window *outer_window, *w[WINDOWS];
-	struct tmigr_rec_vec outer_recs, recs; /* the engines' streams */
-	struct tmigr_rec_vec all;	       /* of a window from the first edge on */
+	struct tmigr_rec_vec outer_recs; /* the other engine's stream */
+	struct tmigr_rec_vec all;	 /* of a window from the first edge on */
 	struct tmigr_window *whole;
 	struct tmigr_err err;
 };
@@ -102,7 +102,6 @@ static int start_both(struct overlap *o)
 		ret = tmigr_engine_open(&kick, o->topo, &o->engine, &o->err);
 	if (ret)
 		return ret;
-	tmigr_engine_tap(o->engine, keep, &o->recs);
 	ret = tmigr_engine_start(o->engine, &o->err);
 	return ret ? ret : tmigr_engine_window_open(o->engine, &whole, &o->whole, &o->err);
 }
@@ -178,7 +177,10 @@ static void check_times(const struct overlap *o, int which, const char *what)
 static void check_overlap(struct overlap *o)
 {
 	static const char *const names[WINDOWS] = {"A", "B", "C", "D", "E"};
-	struct engine_two two = {.topo = o->topo, .inner = &o->recs, .outer = &o->outer_recs};
+	struct engine_two two = {.topo = o->topo,
+				 .from_ns = tmigr_window_start_ns(o->w[A]),
+				 .inner = &o->all,
+				 .outer = &o->outer_recs};
 
 	for (int i = 0; i < WINDOWS; i++) {
 		check_times(o, i, names[i]);
@@ -208,7 +210,6 @@ static void test_overlap(const struct tmigr_topology *topo)
 	tmigr_window_free(o.outer_window);
 	tmigr_engine_close(o.engine);
 	tmigr_engine_close(o.outer);
-	tmigr_rec_vec_free(&o.recs);
 	tmigr_rec_vec_free(&o.all);
 	tmigr_rec_vec_free(&o.outer_recs);
 }
