@@ -60,6 +60,18 @@ static void count_segment(void *arg, const struct tmigr_segment *seg)
 	++*(__u64 *)arg;
 }
 
+/* As much at once as a drain gives. */
+#define BATCH 512
+
+static int feed(struct tmigr_model *m, const struct tmigr_rec *recs, size_t n)
+{
+	int ret = 0;
+
+	for (size_t at = 0; at < n && !ret; at += BATCH)
+		ret = tmigr_model_feed(m, recs + at, n - at < BATCH ? n - at : BATCH);
+	return ret;
+}
+
 /* What is measured.  Its name is what callgrind is told to collect in. */
 __attribute__((noinline, noclone)) static int replay(const struct stream *s, struct tmigr_model *m)
 {
@@ -67,14 +79,14 @@ __attribute__((noinline, noclone)) static int replay(const struct stream *s, str
 	int ret;
 
 	for (size_t i = 0; i < s->n_marks; i++) {
-		ret = tmigr_model_feed(m, s->recs + at, s->marks[i].at - at);
+		ret = feed(m, s->recs + at, s->marks[i].at - at);
 		if (!ret)
 			ret = tmigr_model_advance(m, s->marks[i].watermark_ns);
 		if (ret)
 			return ret;
 		at = s->marks[i].at;
 	}
-	ret = tmigr_model_feed(m, s->recs + at, s->n - at);
+	ret = feed(m, s->recs + at, s->n - at);
 	return ret ? ret : tmigr_model_finish(m, s->end_ns);
 }
 

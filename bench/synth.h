@@ -23,7 +23,8 @@
 #include "tmigr/topology.h"
 
 #define SYNTH_CHILDREN 8	     /* of a group, the kernel's own bound */
-#define SYNTH_MARK_NS  1000000000ULL /* a drain a second, as the tool does it */
+#define SYNTH_MARK_NS  1000000000ULL /* a drain a second, as the tool does it, ... */
+#define SYNTH_MARK     65536	     /* ... and a step of it every so many records */
 
 struct stream_mark {
 	size_t at;	    /* records before this index have been fed */
@@ -60,6 +61,7 @@ struct synth {
 	struct synth_cpu *cpus;
 	struct synth_group *groups;
 	__u64 t_ns, step_ns, next_mark_ns;
+	size_t since_mark;
 	__u64 random;
 };
 
@@ -114,6 +116,7 @@ static inline void synth_emit(struct synth *y, struct tmigr_rec rec)
 {
 	y->t_ns += 200 + synth_random(y, 1000);
 	rec.t_ns = y->t_ns;
+	y->since_mark++;
 	stream_add(y->out, &rec);
 }
 
@@ -236,6 +239,7 @@ static inline void synth_mark(struct synth *y)
 	stream_add(y->out, &clean);
 	stream_mark(y->out, y->t_ns + 1);
 	y->next_mark_ns = y->t_ns + SYNTH_MARK_NS;
+	y->since_mark = 0;
 }
 
 /* What a snapshot at the start says: all CPUs run. */
@@ -365,7 +369,7 @@ static inline void synth_until(struct synth *y, size_t n)
 		__u32 cpu = (__u32)synth_random(y, y->n_cpus);
 
 		y->t_ns += synth_random(y, 2 * y->step_ns);
-		if (y->t_ns >= y->next_mark_ns)
+		if (y->t_ns >= y->next_mark_ns || y->since_mark >= SYNTH_MARK)
 			synth_mark(y);
 		if (y->cpus[cpu].idle)
 			synth_exit(y, cpu);

@@ -91,6 +91,15 @@ int tmigr_engine_sink(void *arg, const struct tmigr_rec *recs, size_t n)
 	return engine->collect ? collect(engine, recs, n) : 0;
 }
 
+int tmigr_engine_advance(void *arg, __u64 watermark_ns)
+{
+	struct tmigr_engine *engine = arg;
+
+	for (struct tmigr_window *w = engine->windows; w; w = w->next)
+		tmigr_window_advance(w, watermark_ns);
+	return 0;
+}
+
 int tmigr_engine_drain(struct tmigr_engine *engine, __u64 *ret_watermark_ns, struct tmigr_err *err)
 {
 	__u64 watermark_ns;
@@ -104,8 +113,7 @@ int tmigr_engine_drain(struct tmigr_engine *engine, __u64 *ret_watermark_ns, str
 	ret = engine->source->drain(engine, &watermark_ns, err);
 	if (ret)
 		return ret;
-	for (struct tmigr_window *w = engine->windows; w; w = w->next)
-		tmigr_window_advance(w, watermark_ns);
+	tmigr_engine_advance(engine, watermark_ns);
 	if (ret_watermark_ns)
 		*ret_watermark_ns = watermark_ns;
 	return 0;

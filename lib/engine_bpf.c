@@ -340,7 +340,8 @@ static bool has_tmigr(const struct tmigr_engine *engine)
 
 static int drain(struct tmigr_engine *engine, __u64 *ret_watermark_ns, struct tmigr_err *err)
 {
-	return tmigr_live_drain(engine->live, tmigr_engine_sink, engine, ret_watermark_ns, err);
+	return tmigr_live_drain(engine->live, tmigr_engine_sink, tmigr_engine_advance, engine,
+				ret_watermark_ns, err);
 }
 
 static void observer(struct tmigr_engine *engine, struct tmigr_cost *begin, struct tmigr_cost *now,

@@ -133,6 +133,8 @@ struct tmigr_engine {
 /* ---- engine.c ---- */
 /* Takes records: to the windows, the tap, and engine->since. */
 int tmigr_engine_sink(void *arg, const struct tmigr_rec *recs, size_t n);
+/* All windows: what they were given is all before @watermark_ns. */
+int tmigr_engine_advance(void *arg, __u64 watermark_ns);
 
 /* ---- engine_edge.c ---- */
 /* Makes engine->edge, where there is none. */

@@ -13,13 +13,19 @@
 /* A handler's record is in its log or ring this long after its time at the latest. */
 #define SETTLE_NS (50 * TMIGR_NS_PER_MS)
 #define BATCH	  512
+/* The reader is told every so many records that nothing older will come, so that what it
+ * keeps for that does not grow with what the CPUs do between two drains. */
+#define STEP 65536
 
 struct merge {
 	struct tmigr_live *live;
 	__u64 until_ns; /* records before this */
 	tmigr_sink sink;
+	tmigr_advance advance; /* or NULL */
 	void *arg;
-	struct { /* binary heap, the oldest on top; ties: the lower source */
+	size_t step;	/* that many, and ... */
+	size_t in_step; /* ... how many since the last one ended */
+	struct {	/* binary heap, the oldest on top; ties: the lower source */
 		__u64 t_ns;
 		size_t source;
 	} * heap;
@@ -157,26 +163,6 @@ static void fill_heap(struct merge *m)
 		sift_down(m, i);
 }
 
-/* Moves everything before m->until_ns to the sink. */
-static int merge_until(struct merge *m, __u64 until_ns)
-{
-	int ret = 0;
-
-	m->until_ns = until_ns;
-	fill_heap(m);
-	while (m->n && !ret) {
-		size_t source = m->heap[0].source;
-		struct tmigr_rec rec = *peek(m, source);
-
-		pop(m, source);
-		ret = rec.type == TMIGR_REC_LOST ? emit_lost(m, rec) : emit(m, &rec);
-		refresh_top(m);
-	}
-	if (!ret && until_ns > m->live->watermark_ns)
-		m->live->watermark_ns = until_ns;
-	return ret ? ret : flush(m);
-}
-
 /* When the first record was lost of those that nothing tells of yet, by a copy of
  * the CPU's value; at the earliest. */
 static __u64 untold_since(const struct tmigr_live *live, size_t i, const struct tmigr_cpu_value *v)
@@ -222,6 +208,47 @@ static int emit_clean(struct merge *m, __u64 t_ns)
 		return 0;
 	m->live->clean_ns = t_ns;
 	ret = emit(m, &rec);
+	return ret ? ret : flush(m);
+}
+
+/* Nothing older than the next record will come, nor, as nothing before it is missing, a
+ * CLEAN for an earlier time. */
+static int end_step(struct merge *m)
+{
+	__u64 t_ns = m->heap[0].t_ns;
+	int ret;
+
+	m->in_step = 0;
+	if (!m->advance || clean_until(m->live, t_ns) < t_ns)
+		return 0;
+	ret = emit_clean(m, t_ns);
+	if (!ret)
+		ret = flush(m);
+	if (ret)
+		return ret;
+	m->live->watermark_ns = t_ns;
+	return m->advance(m->arg, t_ns);
+}
+
+/* Moves everything before m->until_ns to the sink. */
+static int merge_until(struct merge *m, __u64 until_ns)
+{
+	int ret = 0;
+
+	m->until_ns = until_ns;
+	fill_heap(m);
+	while (m->n && !ret) {
+		size_t source = m->heap[0].source;
+		struct tmigr_rec rec = *peek(m, source);
+
+		pop(m, source);
+		ret = rec.type == TMIGR_REC_LOST ? emit_lost(m, rec) : emit(m, &rec);
+		refresh_top(m);
+		if (!ret && ++m->in_step >= m->step && m->n)
+			ret = end_step(m);
+	}
+	if (!ret && until_ns > m->live->watermark_ns)
+		m->live->watermark_ns = until_ns;
 	return ret ? ret : flush(m);
 }
 
@@ -302,6 +329,7 @@ static struct merge *merge_new(struct tmigr_live *live, tmigr_sink sink, void *a
 		return NULL;
 	}
 	m->live = live;
+	m->step = live->opts.step ? live->opts.step : STEP;
 	m->sink = sink;
 	m->arg = arg;
 	return m;
@@ -323,8 +351,8 @@ static int drain_failed(int ret, struct tmigr_err *err)
 	return ret ? tmigr_fail(err, ret, "cannot read the records: %s", strerror(-ret)) : 0;
 }
 
-int tmigr_live_drain(struct tmigr_live *live, tmigr_sink sink, void *arg, __u64 *ret_watermark_ns,
-		     struct tmigr_err *err)
+int tmigr_live_drain(struct tmigr_live *live, tmigr_sink sink, tmigr_advance advance, void *arg,
+		     __u64 *ret_watermark_ns, struct tmigr_err *err)
 {
 	struct merge *m;
 	int ret;
@@ -336,6 +364,7 @@ int tmigr_live_drain(struct tmigr_live *live, tmigr_sink sink, void *arg, __u64 
 	m = merge_new(live, sink, arg);
 	if (!m)
 		return no_memory(err);
+	m->advance = advance;
 	ret = drain(m);
 	if (!ret)
 		*ret_watermark_ns = live->watermark_ns;

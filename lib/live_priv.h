@@ -158,13 +158,15 @@ void tmigr_live_close(struct tmigr_live *live);
 int tmigr_live_start(struct tmigr_live *live, struct tmigr_err *err);
 
 /* ---- live_drain.c ---- */
+/* What was given so far is all before @watermark_ns; 0, or an error that ends the drain. */
+typedef int (*tmigr_advance)(void *arg, __u64 watermark_ns);
 /*
- * Moves what the buffers hold to @sink, merged by time.  *@ret_watermark_ns: no
- * later drain brings a record with a smaller time.  A CLEAN record is part of the
- * stream where it can be vouched for.
+ * Moves what the buffers hold to @sink, merged by time; @advance (or NULL) is told on
+ * the way how far it is.  *@ret_watermark_ns: no later drain brings a record with a
+ * smaller time.  A CLEAN record is part of the stream where it can be vouched for.
  */
-int tmigr_live_drain(struct tmigr_live *live, tmigr_sink sink, void *arg, __u64 *ret_watermark_ns,
-		     struct tmigr_err *err);
+int tmigr_live_drain(struct tmigr_live *live, tmigr_sink sink, tmigr_advance advance, void *arg,
+		     __u64 *ret_watermark_ns, struct tmigr_err *err);
 /*
  * The same at an edge with its figures @cpus: what was lost before it and not told
  * yet is told at its last ns, so that the stream up to the edge is complete, and

@@ -104,6 +104,7 @@ void tmigr_model_free(struct tmigr_model *m)
 	free(m->groups);
 	free(m->held);
 	free(m->pulled);
+	free(m->next);
 	free(m->cpus);
 	free(m->figures);
 	free(m->index_of_cpu);

@@ -98,7 +98,8 @@ int tmigr_model_clone(const struct tmigr_model *from, struct tmigr_model **ret)
 	to->cfg.remote = NULL;
 	to->cfg.arg = NULL;
 	to->pulled = NULL;
-	to->cap_pulled = 0;
+	to->next = NULL;
+	to->cap_pulled = to->cap_next = 0;
 	to->n_roots = 0;
 	to->group_map = to->remote_map = (struct tmigr_map){.cap = 0};
 	err = copy_arrays(to, from);

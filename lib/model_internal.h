@@ -34,6 +34,7 @@ struct tmigr_map {
 
 int tmigr_map_get(const struct tmigr_map *map, __u64 key);	/* value or -1 */
 int tmigr_map_put(struct tmigr_map *map, __u64 key, __u32 val); /* key is new */
+int tmigr_map_set(struct tmigr_map *map, __u64 key, __u32 val); /* new or not */
 void tmigr_map_free(struct tmigr_map *map);
 
 /* Grows *@array, of @size bytes an element, to hold @need; 0 or -ENOMEM. */
@@ -42,8 +43,8 @@ int tmigr_grow(void *array, size_t *cap, size_t need, size_t size);
 /* A record that waits for its turn. */
 struct tmigr_held {
 	struct tmigr_rec rec;
-	__u64 arrival;
-	bool used; /* a group update that was taken before its turn */
+	__u32 arrival; /* wraps; those that wait together are fewer */
+	bool used;     /* a group update that was taken before its turn */
 };
 
 enum tmigr_duty {
@@ -144,12 +145,15 @@ struct tmigr_model {
 	__u64 clean_ns;
 	__u64 watermark_ns;
 
-	struct tmigr_held *held;
-	size_t n_held, cap_held;
-	__u64 arrivals;
+	struct tmigr_held *held; /* from first_held up to n_held */
+	size_t first_held, n_held, cap_held;
+	__u32 arrivals;
 	bool sorted;
 	size_t *pulled; /* scratch */
 	size_t cap_pulled;
+	bool chained; /* next is of the present release */
+	int *next;    /* by place in held; -1 none */
+	size_t cap_next;
 
 	size_t n_cpus;
 	struct tmigr_mcpu *cpus;

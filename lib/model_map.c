@@ -84,6 +84,16 @@ int tmigr_map_put(struct tmigr_map *map, __u64 key, __u32 val)
 	return 0;
 }
 
+int tmigr_map_set(struct tmigr_map *map, __u64 key, __u32 val)
+{
+	size_t at = map->cap ? map_place(map, key) : 0;
+
+	if (!map->cap || !map->vals[at])
+		return tmigr_map_put(map, key, val);
+	map->vals[at] = val + 1;
+	return 0;
+}
+
 void tmigr_map_free(struct tmigr_map *map)
 {
 	free(map->keys);

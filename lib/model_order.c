@@ -27,6 +27,7 @@
 #include "model_internal.h"
 
 #define NEAR 32
+#define FAR  1024
 
 /* Order at one time. */
 static int rank(const struct tmigr_rec *r)
@@ -57,17 +58,17 @@ static int compare(const void *pa, const void *pb)
 		return rank(&a->rec) - rank(&b->rec);
 	if (a->rec.cpu != b->rec.cpu)
 		return a->rec.cpu < b->rec.cpu ? -1 : 1;
-	return a->arrival < b->arrival ? -1 : a->arrival > b->arrival;
+	return (__s32)(a->arrival - b->arrival) < 0 ? -1 : a->arrival != b->arrival;
 }
 
 /* Records of several CPUs are often a little out of order: the last one goes to its
- * place if that is near; false: it is not. */
-static bool settle(struct tmigr_held *held, size_t last)
+ * place, not before @first, if that is near; false: it is not. */
+static bool settle(struct tmigr_held *held, size_t first, size_t last)
 {
 	struct tmigr_held h = held[last];
 	size_t to = last;
 
-	while (to && compare(&held[to - 1], &h) > 0) {
+	while (to > first && compare(&held[to - 1], &h) > 0) {
 		if (last - to == NEAR)
 			return false;
 		to--;
@@ -77,18 +78,32 @@ static bool settle(struct tmigr_held *held, size_t last)
 	return true;
 }
 
+/* What was released makes room once it is the greater part: each record moves once or so. */
+static void close_up(struct tmigr_model *m)
+{
+	size_t left = m->n_held - m->first_held;
+
+	if (m->first_held < left)
+		return;
+	memmove(m->held, m->held + m->first_held, left * sizeof(*m->held));
+	m->first_held = 0;
+	m->n_held = left;
+}
+
 int tmigr_order_add(struct tmigr_model *m, const struct tmigr_rec *recs, size_t n)
 {
-	int err = tmigr_grow(&m->held, &m->cap_held, m->n_held + n, sizeof(*m->held));
+	int err;
 
+	close_up(m);
+	err = tmigr_grow(&m->held, &m->cap_held, m->n_held + n, sizeof(*m->held));
 	if (err)
 		return err;
 	for (size_t i = 0; i < n; i++) {
 		struct tmigr_held *h = &m->held[m->n_held++];
 
 		*h = (struct tmigr_held){.rec = recs[i], .arrival = m->arrivals++};
-		if (m->sorted && m->n_held > 1 && compare(h - 1, h) > 0)
-			m->sorted = settle(m->held, m->n_held - 1);
+		if (m->sorted && m->n_held - m->first_held > 1 && compare(h - 1, h) > 0)
+			m->sorted = settle(m->held, m->first_held, m->n_held - 1);
 	}
 	return 0;
 }
@@ -96,19 +111,16 @@ int tmigr_order_add(struct tmigr_model *m, const struct tmigr_rec *recs, size_t 
 /* Dispatches what is older than @limit_ns (TMIGR_NEVER: everything). */
 void tmigr_order_release(struct tmigr_model *m, __u64 limit_ns)
 {
-	size_t i;
-
 	if (!m->sorted && m->n_held)
-		qsort(m->held, m->n_held, sizeof(*m->held), compare);
+		qsort(m->held + m->first_held, m->n_held - m->first_held, sizeof(*m->held),
+		      compare);
 	m->sorted = true;
-	for (i = 0; i < m->n_held && !m->err; i++) {
-		if (limit_ns != TMIGR_NEVER && m->held[i].rec.t_ns >= limit_ns)
+	m->chained = false;
+	for (; m->first_held < m->n_held && !m->err; m->first_held++) {
+		if (limit_ns != TMIGR_NEVER && m->held[m->first_held].rec.t_ns >= limit_ns)
 			break;
-		tmigr_model_dispatch(m, i);
+		tmigr_model_dispatch(m, m->first_held);
 	}
-	if (i)
-		memmove(m->held, m->held + i, (m->n_held - i) * sizeof(*m->held));
-	m->n_held -= i;
 }
 
 static int distance(__u16 seq, __u16 from)
@@ -177,6 +189,47 @@ static size_t pull_one(struct tmigr_model *m, size_t n, size_t idx, __u16 base)
 	return n + 1;
 }
 
+/* Of each record that tells of a group, the next update of that group: m->next. */
+static void chain(struct tmigr_model *m)
+{
+	struct tmigr_map first = {0};
+
+	m->err = tmigr_grow(&m->next, &m->cap_next, m->n_held, sizeof(*m->next));
+	for (size_t i = m->n_held; !m->err && i-- > m->first_held;) {
+		const struct tmigr_rec *rec = &m->held[i].rec;
+
+		if (!is_update(rec) && rec->type != TMIGR_REC_SNAP_GROUP)
+			continue;
+		m->next[i] = tmigr_map_get(&first, rec->a);
+		if (is_update(rec))
+			m->err = tmigr_map_set(&first, rec->a, (__u32)i);
+	}
+	tmigr_map_free(&first);
+	m->chained = true;
+}
+
+/*
+ * The next update of its group after record @i, up to @until; n_held: none.  Mostly it is
+ * near; where many records were @looked at, all chains are made, once for all groups.
+ */
+static size_t next_update(struct tmigr_model *m, size_t i, __u64 until, size_t *looked)
+{
+	size_t far = m->cfg.far ? m->cfg.far : FAR;
+	__u64 key = m->held[i].rec.a;
+	int next;
+
+	for (size_t k = i + 1; *looked < far; k++, ++*looked) {
+		if (k == m->n_held || m->held[k].rec.t_ns > until)
+			return m->n_held;
+		if (is_update(&m->held[k].rec) && m->held[k].rec.a == key)
+			return k;
+	}
+	if (!m->chained)
+		chain(m);
+	next = m->err ? -1 : m->next[i];
+	return next >= 0 && m->held[next].rec.t_ns <= until ? (size_t)next : m->n_held;
+}
+
 /*
  * Takes the updates of @group between its last one and @seq (@with: that one
  * too) that the look-ahead after record @idx holds.
@@ -184,20 +237,22 @@ static size_t pull_one(struct tmigr_model *m, size_t n, size_t idx, __u16 base)
 static void pull(struct tmigr_model *m, size_t idx, int group, __u16 seq, bool with)
 {
 	const struct tmigr_group *g = &m->groups[group];
-	__u64 key = g->key, until = m->held[idx].rec.t_ns + TMIGR_LOOKAHEAD_NS;
+	__u64 until = m->held[idx].rec.t_ns + TMIGR_LOOKAHEAD_NS;
 	bool known = g->known;
 	__u16 last = tmigr_word_seq(g->word);
-	size_t n = 0, want = known ? (size_t)(distance(seq, last) - !with) : (size_t)-1;
+	size_t looked = 0, n = 0, want = known ? (size_t)(distance(seq, last) - !with) : (size_t)-1;
 
 	if (until < TMIGR_LOOKAHEAD_NS)
 		until = TMIGR_NEVER;
-	for (size_t i = idx + 1; i < m->n_held && n < want && !m->err; i++) {
-		const struct tmigr_held *h = &m->held[i];
+	for (size_t i = idx; n < want;) {
+		const struct tmigr_held *h;
 		int before;
 
-		if (h->rec.t_ns > until)
+		i = next_update(m, i, until, &looked);
+		if (i == m->n_held)
 			break;
-		if (h->used || !is_update(&h->rec) || h->rec.a != key)
+		h = &m->held[i];
+		if (h->used)
 			continue;
 		before = distance(seq, tmigr_word_seq(h->rec.b));
 		if (before < !with)

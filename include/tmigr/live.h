@@ -25,6 +25,7 @@ const char *tmigr_source_name(enum tmigr_source source);
 struct tmigr_live_opts {
 	enum tmigr_source source;
 	size_t ring_bytes; /* per CPU; 0: chosen from the number of CPUs */
+	size_t step;	   /* tests: records, see live_drain.c; 0: as it should be */
 	bool no_timeline;  /* residency only: maps, no records */
 	bool no_stats;	   /* do not measure the programs' own time */
 	bool latency;	   /* what idle costs and who ended it; by BPF only */

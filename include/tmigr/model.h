@@ -99,7 +99,8 @@ struct tmigr_model_cfg {
 	void (*group_span)(void *arg, const struct tmigr_group_span *span);
 	/* Called for each remote expiry in time order; optional. */
 	void (*remote)(void *arg, const struct tmigr_remote_event *event);
-	void *arg; /* of all */
+	void *arg;  /* of all */
+	size_t far; /* tests: records, see model_order.c; 0: as it should be */
 };
 
 /*

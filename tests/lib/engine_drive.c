@@ -18,18 +18,54 @@ static bool drive(const struct tmigr_live *live, unsigned int cpu, __u32 state)
 	return bpf_prog_test_run_opts(bpf_program__fd(live->skel->progs.on_cpu_idle), &opts) == 0;
 }
 
+#define STEP 64
+
+/* What a drain gave, and what it said on the way. */
+struct driven {
+	struct tmigr_rec_vec vec;
+	size_t told;	    /* how often it said how far it is */
+	__u64 watermark_ns; /* the last time */
+	bool good;	    /* and it was true */
+};
+
 static int collect(void *arg, const struct tmigr_rec *recs, size_t n)
 {
-	return tmigr_rec_vec_append(arg, recs, n);
+	struct driven *d = arg;
+
+	for (size_t i = 0; i < n; i++)
+		d->good &= recs[i].t_ns >= d->watermark_ns;
+	return tmigr_rec_vec_append(&d->vec, recs, n);
 }
 
-static void drain_driven(struct tmigr_live *live, struct tmigr_rec_vec *vec)
+static int advance(void *arg, __u64 watermark_ns)
 {
+	struct driven *d = arg;
+
+	d->good &= d->vec.n && d->vec.recs[d->vec.n - 1].type == TMIGR_REC_CLEAN &&
+		   watermark_ns > d->watermark_ns;
+	d->watermark_ns = watermark_ns;
+	d->told++;
+	return 0;
+}
+
+/* The CLEAN records of the steps, all but the one at the end, are taken out again. */
+static void drain_driven(struct tmigr_live *live, struct driven *d)
+{
+	size_t kept = 0, records;
 	__u64 watermark;
 
-	vec->n = 0;
+	*d = (struct driven){.vec = d->vec, .good = true};
+	d->vec.n = 0;
 	tmigr_sleep_until(tmigr_now_ns() + 60 * TMIGR_NS_PER_MS);
-	tap_ok(tmigr_live_drain(live, collect, vec, &watermark, NULL) == 0, "driven: drained");
+	tap_ok(tmigr_live_drain(live, collect, advance, d, &watermark, NULL) == 0,
+	       "driven: drained");
+	for (size_t i = 0; i < d->vec.n; i++)
+		if (d->vec.recs[i].type != TMIGR_REC_CLEAN || i + 1 == d->vec.n)
+			d->vec.recs[kept++] = d->vec.recs[i];
+	d->vec.n = kept;
+	records = kept && d->vec.recs[kept - 1].type == TMIGR_REC_CLEAN ? kept - 1 : kept;
+	tap_ok(d->good && d->told == (records - 1) / STEP,
+	       "driven: told %zu times on the way how far it is, of %zu records", d->told, records);
 }
 
 /* Of @n events from number @first on: enter state k % 10, exit, and so on, at rising times,
@@ -53,29 +89,31 @@ static bool as_driven(const struct tmigr_rec_vec *vec, size_t skip, unsigned int
 /* Three times more than there is room for, so that the log wraps in between. */
 void engine_drive(const struct tmigr_topology *topo)
 {
-	const struct tmigr_live_opts opts = {.ring_bytes = 4096, .source = TMIGR_SOURCE_BPF};
+	const struct tmigr_live_opts opts = {
+		.ring_bytes = 4096, .step = STEP, .source = TMIGR_SOURCE_BPF};
 	const size_t n = 700, room = (4096 - TMIGR_LOG_SPARE) / 8;
 	unsigned int cpu = topo->cpus[0].cpu;
 	struct tmigr_engine *engine = NULL;
-	struct tmigr_rec_vec vec = {0};
+	struct driven d = {.good = true};
+	struct tmigr_rec_vec *vec = &d.vec;
 	bool ran = tmigr_engine_open(&opts, topo, &engine, NULL) == 0;
 
 	for (int round = 0; ran && round < 3; round++) {
 		size_t told = round ? 1 : 0, kept = 0;
-		__u64 lost = vec.n ? n - room : 0;
+		__u64 lost = vec->n ? n - room : 0;
 
 		for (size_t k = 0; ran && k < n; k++)
 			ran = drive(engine->live, cpu, k & 1 ? (__u32)-1 : k % 10);
-		drain_driven(engine->live, &vec);
+		drain_driven(engine->live, &d);
 		/* What is vouched for comes last, and the LOST of the round before first. */
-		while (kept < vec.n && vec.recs[kept].type != TMIGR_REC_CLEAN)
+		while (kept < vec->n && vec->recs[kept].type != TMIGR_REC_CLEAN)
 			kept++;
 		tap_ok(kept == room + told - (told ? 4 : 0), "driven %d: %zu records had room",
 		       round, kept);
-		tap_ok(!told || (vec.recs[0].type == TMIGR_REC_LOST && vec.recs[0].a >= lost &&
-				 vec.recs[0].cpu == cpu),
+		tap_ok(!told || (vec->recs[0].type == TMIGR_REC_LOST && vec->recs[0].a >= lost &&
+				 vec->recs[0].cpu == cpu),
 		       "driven %d: what was lost is told first", round);
-		tap_ok(kept > told && as_driven(&vec, told, cpu, 0, kept - told),
+		tap_ok(kept > told && as_driven(vec, told, cpu, 0, kept - told),
 		       "driven %d: the others are what happened", round);
 		tap_ok(tmigr_live_read_values(engine->live, engine->live->values) == 0 &&
 			       engine->live->values[engine->live->possible_idx[0]].lost_since_n ==
@@ -83,6 +121,6 @@ void engine_drive(const struct tmigr_topology *topo)
 		       "driven %d: the rest is counted as lost", round);
 	}
 	tap_ok(ran, "driven: the programs ran");
-	tmigr_rec_vec_free(&vec);
+	tmigr_rec_vec_free(vec);
 	tmigr_engine_close(engine);
 }

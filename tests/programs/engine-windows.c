@@ -89,7 +89,7 @@ static int pass_time(struct overlap *o)
 
 static int start_both(struct overlap *o)
 {
-	struct tmigr_live_opts kick = {.kick = true};
+	struct tmigr_live_opts kick = {.kick = true, .step = 50};
 	struct tmigr_window_opts outer = {.records = keep, .arg = &o->outer_recs};
 	struct tmigr_window_opts whole = {.records = keep, .arg = &o->all};
 	int ret = tmigr_engine_open(&kick, o->topo, &o->outer, &o->err);
