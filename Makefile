@@ -17,6 +17,8 @@
 # make dist       the last commit as a tarball, the same bytes always [DIST=dist]
 # make release    that, static programs for amd64 and arm64, and SHA256SUMS
 #
+# TRACECMD=0 NCURSES=0 GSL=0 PERFETTO=0 ZSTD=0 build without these (README, "Building").
+#
 # V=1 shows commands; SANITIZE=1 builds into build-asan with ASan and UBSan;
 # WERROR=1 makes warnings errors; B=DIR builds there (a tree that is read-only).
 
@@ -54,7 +56,7 @@ CC := $(TRIPLET)-gcc
 PKG_CONFIG := env PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(TRIPLET)/pkgconfig pkg-config
 endif
 
-PACKAGES := libbpf libtracefs libtraceevent jansson libzstd
+PACKAGES := libbpf libtracefs libtraceevent jansson
 # What comes by itself with make demo, check and bench is only told of otherwise.
 ifeq ($(filter deps demo check check-board bench bench-board clean,$(MAKECMDGOALS))$(CROSS),)
 ifneq ($(shell for i in $(firstword $(CC)) $(firstword $(CLANG)) $(BPFTOOL); do command -v $$i; done 2>/dev/null | wc -l) \
@@ -74,33 +76,36 @@ endif
 # This tree's own repository: not one around it, and whoever owns it.
 VERSION := $(shell git --git-dir=.git --work-tree=. describe --tags --always --dirty 2>/dev/null || cat .version 2>/dev/null || echo 0.1)
 
-# Only trace.dat files need it; TRACECMD=0 builds without. Debian has no archive of it
-# to link statically.
-TRACECMD ?= $(if $(filter 1,$(STATIC)),,$(shell $(PKG_CONFIG) --exists libtracecmd 2>/dev/null && echo 1))
-TRACECMD_LIBS = $(if $(filter 1,$(TRACECMD)),$(shell $(PKG_CONFIG) --libs libtracecmd))
+# What the core lives without is taken where it is there; SWITCH=0 leaves it out, SWITCH=1
+# insists on it. Of libtracecmd Debian has no archive to link statically.
+SWITCHES := TRACECMD NCURSES GSL PERFETTO ZSTD
+PKG_TRACECMD := libtracecmd
+PKG_NCURSES := ncursesw
+PKG_GSL := gsl
+PKG_PERFETTO := libprotobuf-c
+PKG_ZSTD := libzstd
+PROTOC_C ?= protoc-c
+there = $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && echo 1)
+TRACECMD ?= $(if $(filter 1,$(STATIC)),,$(call there,$(PKG_TRACECMD)))
+NCURSES ?= $(call there,$(PKG_NCURSES))
+GSL ?= $(call there,$(PKG_GSL))
+PERFETTO ?= $(and $(call there,$(PKG_PERFETTO)),$(shell command -v $(PROTOC_C)),1)
+ZSTD ?= $(call there,$(PKG_ZSTD))
+# Found out once, not for each file.
+$(foreach s,$(SWITCHES),$(eval override $(s) := $(filter 1,$($(s)))))
+ON := $(foreach s,$(SWITCHES),$(if $($(s)),$(s)))
+$(foreach s,$(ON),$(if $(call there,$(PKG_$(s))),,$(error $(s)=1, but $(PKG_CONFIG) finds no $(PKG_$(s)))))
+# libtracecmd and ncursesw are asked for apart: only some programs, or no archive, have them.
+PACKAGES += $(foreach s,$(filter GSL PERFETTO ZSTD,$(ON)),$(PKG_$(s)))
+TRACECMD_LIBS := $(if $(TRACECMD),$(shell $(PKG_CONFIG) --libs libtracecmd))
+CURSES_LIBS := $(if $(NCURSES),$(shell $(PKG_CONFIG) $(if $(filter 1,$(STATIC)),--static) --libs ncursesw))
 
 CFLAGS ?= -O2 -g
 LDFLAGS += -Wl,--as-needed
 WARN := -Wall -Wextra -Wshadow -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
-# Only `tmigr top` needs it; NCURSES=0 builds without.
-NCURSES ?= $(shell $(PKG_CONFIG) --exists ncursesw 2>/dev/null && echo 1)
-CURSES_LIBS = $(if $(filter 1,$(NCURSES)),$(shell $(PKG_CONFIG) $(if $(filter 1,$(STATIC)),--static) --libs ncursesw))
-
-# Only `tmigr export --format perfetto` needs it; PERFETTO=0 builds without.
-PROTOC_C ?= protoc-c
-ifeq ($(origin PERFETTO),undefined)
-PERFETTO := $(shell $(PKG_CONFIG) --exists libprotobuf-c 2>/dev/null && command -v $(PROTOC_C) >/dev/null && echo 1)
-endif
-PACKAGES += $(if $(filter 1,$(PERFETTO)),libprotobuf-c)
-
-# Only the tests and intervals of `tmigr compare` need it; GSL=0 builds without.
-GSL ?= $(shell $(PKG_CONFIG) --exists gsl 2>/dev/null && echo 1)
-PACKAGES += $(if $(filter 1,$(GSL)),gsl)
-
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(WARN) -Iinclude -I$(B) $(if $(filter 1,$(NCURSES)),-DTMIGR_CURSES) \
-	$(if $(filter 1,$(PERFETTO)),-DTMIGR_PERFETTO) $(if $(filter 1,$(GSL)),-DTMIGR_GSL) \
-	$(if $(filter 1,$(TRACECMD)),-DTMIGR_TRACECMD $(shell $(PKG_CONFIG) --cflags libtracecmd)) \
-	$(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null) -MMD -MP $(CFLAGS)
+PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) $(if $(TRACECMD),libtracecmd) 2>/dev/null)
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(WARN) -Iinclude -I$(B) $(ON:%=-DTMIGR_%) \
+	$(PACKAGE_CFLAGS) -MMD -MP $(CFLAGS)
 LIBS = $(TRACECMD_LIBS) $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) -lm
 ifeq ($(SANITIZE),1)
 ALL_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -118,7 +123,7 @@ BPF_TARGET_ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1 | sed 's
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -MMD -MP $(WARN) -D__TARGET_ARCH_$(BPF_TARGET_ARCH) -Iinclude -Ibpf \
 	-I/usr/include/$(shell gcc -print-multiarch 2>/dev/null)
 
-LIB_OBJ := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/*.c)) $(if $(filter 1,$(PERFETTO)),$(B)/perfetto.pb-c.o)
+LIB_OBJ := $(patsubst lib/%.c,$(B)/lib/%.o,$(wildcard lib/*.c)) $(if $(PERFETTO),$(B)/perfetto.pb-c.o)
 TOOL_OBJ := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/*.c))
 DAEMON_OBJ := $(patsubst daemon/%.c,$(B)/daemon/%.o,$(wildcard daemon/*.c))
 BPF_SKEL := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
@@ -163,13 +168,13 @@ $(B)/libtmigr.a: $(LIB_OBJ)
 	$(call msg,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(B)/%.o: %.c | $(BPF_SKEL) $(B)/version.h
+$(B)/%.o: %.c $(B)/switches | $(BPF_SKEL) $(B)/version.h
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Perfetto's packets, as C.
-ifeq ($(PERFETTO),1)
+ifneq ($(PERFETTO),)
 $(B)/lib/perfetto_write.o: $(B)/perfetto.pb-c.h
 $(B)/perfetto.pb-c.h: $(B)/perfetto.pb-c.c ;
 $(B)/perfetto.pb-c.c: lib/perfetto.proto
@@ -185,6 +190,10 @@ $(B)/version.h: FORCE
 	$(Q)mkdir -p $(@D)
 	$(Q)echo '#define TMIGR_VERSION "$(VERSION)"' | cmp -s - $@ || \
 		echo '#define TMIGR_VERSION "$(VERSION)"' > $@
+# What is built with other switches is built anew.
+$(B)/switches: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '$(ON)' | cmp -s - $@ || echo '$(ON)' > $@
 .PHONY: FORCE
 FORCE:
 
@@ -217,7 +226,7 @@ FUZZ_CFLAGS := -std=c11 -D_GNU_SOURCE -Iinclude -I$(B) -g -O1 -fno-omit-frame-po
 $(B)/fuzz/%.o: %.c | $(BPF_SKEL) $(B)/version.h
 	$(call msg,FUZZ-CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(FUZZ_CFLAGS) $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null) -c -o $@ $<
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) $(ZSTD:1=-DTMIGR_ZSTD) $(PACKAGE_CFLAGS) -c -o $@ $<
 
 $(B)/fuzz/libtmigr.a: $(patsubst lib/%.c,$(B)/fuzz/lib/%.o,$(wildcard lib/*.c))
 	$(call msg,AR,$@)
@@ -258,9 +267,11 @@ static static-board:
 		$(STATIC_PROGS:%=$(STATIC_B)/%)
 
 DIST ?= dist
-.PHONY: dist release print-version
+.PHONY: dist release print-version print-switches
 print-version:
 	@echo $(VERSION)
+print-switches:
+	@echo $(foreach s,$(SWITCHES),$(s)=$(or $($(s)),0))
 dist:
 	$(Q)scripts/dist $(DIST)
 release:

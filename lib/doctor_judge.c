@@ -4,6 +4,7 @@
  * answer.  NOTE: it can, and the report reads differently.
  */
 #include "doctor_facts.h"
+#include "tmigr/recording.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -13,7 +14,6 @@
 
 #include <bpf/libbpf.h>
 #include <jansson.h>
-#include <zstd.h>
 
 typedef void (*check_fn)(const struct doctor_facts *f, struct tmigr_check *c);
 
@@ -388,9 +388,12 @@ static void check_isolated(const struct doctor_facts *f, struct tmigr_check *c)
 
 static void check_libraries(const struct doctor_facts *f, struct tmigr_check *c)
 {
+	const char *zstd = tmigr_recording_library();
+
 	(void)f;
-	say(c, TMIGR_CHECK_OK, "libbpf %u.%u, jansson %s, zstd %s", libbpf_major_version(),
-	    libbpf_minor_version(), jansson_version_str(), ZSTD_versionString());
+	say(c, TMIGR_CHECK_OK, "libbpf %u.%u, jansson %s, %s%s", libbpf_major_version(),
+	    libbpf_minor_version(), jansson_version_str(), zstd ? "zstd " : "no zstd",
+	    zstd ? zstd : "");
 }
 
 int doctor_judge(const struct doctor_facts *facts, struct tmigr_check *checks)

@@ -7,14 +7,13 @@
  */
 #include "recording_columns.h"
 #include "recording_format.h"
+#include "zstd_frame.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <zstd.h>
 
 /* The stored bytes of a frame are taken in steps, so that a head which lies
  * costs no more memory than the file has bytes. */
@@ -32,7 +31,7 @@ struct tmigr_recording_reader {
 	bool meta_read;
 	bool end_read;
 	bool cut; /* nothing more comes */
-	ZSTD_DCtx *zstd;
+	struct tmigr_zstd_unpacker *zstd;
 	unsigned char *stored;
 	size_t stored_size;
 	void *raw; /* malloc: aligned for records */
@@ -49,7 +48,7 @@ void tmigr_recording_close(struct tmigr_recording_reader *r)
 		return;
 	if (r->own_fd && r->fd >= 0)
 		close(r->fd);
-	ZSTD_freeDCtx(r->zstd);
+	tmigr_zstd_unpacker_free(r->zstd);
 	json_decref(r->json);
 	free(r->path);
 	free(r->stored);
@@ -140,7 +139,7 @@ int tmigr_recording_open_push(const char *name, struct tmigr_recording_reader **
 		return tmigr_fail(err, -ENOMEM, "%s: no memory", name);
 	r->fd = -1;
 	r->path = strdup(name);
-	r->zstd = ZSTD_createDCtx();
+	r->zstd = tmigr_zstd_unpacker_new();
 	r->columns = tmigr_columns_new();
 	if (!r->path || !r->zstd || !r->columns) {
 		tmigr_recording_close(r);
@@ -249,7 +248,7 @@ static const char *head_fault(const struct tmigr_recording_reader *r,
 		return "frame of events that is not a whole number of records";
 	if (h->type == TMIGR_FRAME_MARK && h->raw != sizeof(__u64))
 		return "mark of a wrong size";
-	if (!h->stored || h->stored > ZSTD_compressBound(h->raw))
+	if (!h->stored || h->stored > tmigr_zstd_bound(h->raw))
 		return "frame claims an impossible stored size";
 	return NULL;
 }
@@ -282,19 +281,15 @@ static int read_stored(struct tmigr_recording_reader *r, size_t size, size_t *re
 /* NULL when @h->stored bytes unpack to exactly @h->raw. */
 static const char *unpack(struct tmigr_recording_reader *r, const struct tmigr_frame_head *h)
 {
-	size_t n;
-
 	/* The size inside the zstd frame is what decompression would need:
 	 * compare before reserving. */
-	if (ZSTD_findFrameCompressedSize(r->stored, h->stored) != h->stored ||
-	    ZSTD_getFrameContentSize(r->stored, h->stored) != h->raw)
-		return "damaged frame (its sizes disagree)";
+	const char *fault = tmigr_zstd_check(r->stored, h->stored, h->raw);
+
+	if (fault)
+		return fault;
 	if (reserve(&r->raw, &r->raw_size, h->raw) < 0)
 		return "no memory for this frame";
-	n = ZSTD_decompressDCtx(r->zstd, r->raw, h->raw, r->stored, h->stored);
-	if (ZSTD_isError(n))
-		return ZSTD_getErrorName(n);
-	return n == h->raw ? NULL : "damaged frame (too short)";
+	return tmigr_zstd_unpack(r->zstd, r->stored, h->stored, r->raw, h->raw);
 }
 
 /* NULL or what is wrong. */

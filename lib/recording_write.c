@@ -6,6 +6,7 @@
  */
 #include "recording_columns.h"
 #include "recording_format.h"
+#include "zstd_frame.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <zstd.h>
-
 /* Records per EVENTS frame: 1 MiB of them.  A crash loses at most one frame, and a
  * reader needs no more memory than that. */
-#define FRAME_RECS	  (1u << 15)
-#define COMPRESSION_LEVEL 3
+#define FRAME_RECS (1u << 15)
 /* From so many on each column gets a zstd block of its own, whose code fits it. */
 #define MANY_RECS 2048
 
@@ -29,7 +27,7 @@ struct tmigr_recording_writer {
 	char *path;
 	off_t end;  /* of the last whole frame */
 	int failed; /* negative errno of the first error, told once */
-	ZSTD_CCtx *zstd;
+	struct tmigr_zstd_packer *zstd;
 	unsigned char *out; /* a frame, head included */
 	size_t out_size;
 	struct tmigr_columns *columns;
@@ -38,13 +36,18 @@ struct tmigr_recording_writer {
 	unsigned char packed[FRAME_RECS * TMIGR_COLUMNS];
 };
 
+const char *tmigr_recording_library(void)
+{
+	return tmigr_zstd_version();
+}
+
 static void writer_free(struct tmigr_recording_writer *w)
 {
 	if (!w)
 		return;
 	if (w->fd >= 0)
 		close(w->fd);
-	ZSTD_freeCCtx(w->zstd);
+	tmigr_zstd_packer_free(w->zstd);
 	tmigr_columns_free(w->columns);
 	free(w->path);
 	free(w->out);
@@ -98,52 +101,28 @@ static int reserve_out(struct tmigr_recording_writer *w, size_t size)
 	return 0;
 }
 
-/* One zstd frame of @raw into w->out, behind the frame's head, with the end of a block
- * each @block bytes.  As the functions of zstd: its size or an error. */
-static size_t compress(struct tmigr_recording_writer *w, const void *raw, size_t size, size_t block)
-{
-	ZSTD_outBuffer out = {w->out + sizeof(struct tmigr_frame_head),
-			      w->out_size - sizeof(struct tmigr_frame_head), 0};
-	size_t left = 0;
-
-	if (block == size)
-		return ZSTD_compress2(w->zstd, out.dst, out.size, raw, size);
-	ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
-	ZSTD_CCtx_setPledgedSrcSize(w->zstd, size);
-	for (size_t at = 0; at < size; at += block) {
-		ZSTD_inBuffer in = {(const char *)raw + at, block, 0};
-
-		do {
-			left = ZSTD_compressStream2(w->zstd, &out, &in,
-						    at + block < size ? ZSTD_e_flush : ZSTD_e_end);
-			if (ZSTD_isError(left))
-				return left;
-		} while (left);
-	}
-	return out.pos;
-}
-
 /* @size: a multiple of @block. */
 static int write_frame(struct tmigr_recording_writer *w, enum tmigr_frame_type type,
 		       const void *raw, size_t size, size_t block, struct tmigr_err *err)
 {
 	struct tmigr_frame_head head = {TMIGR_FRAME_MAGIC, type, 0, (__u32)size};
-	size_t stored;
+	ssize_t stored;
 	int ret;
 
-	ret = reserve_out(w, sizeof(head) + ZSTD_compressBound(size));
+	ret = reserve_out(w, sizeof(head) + tmigr_zstd_bound(size));
 	if (ret < 0)
 		return writer_fail(w, ret, "cannot record", err);
-	stored = compress(w, raw, size, block);
-	if (ZSTD_isError(stored))
-		return writer_fail(w, -ENOMEM, "cannot compress", err);
+	stored = tmigr_zstd_pack(w->zstd, w->out + sizeof(head), w->out_size - sizeof(head), raw,
+				 size, block);
+	if (stored < 0)
+		return writer_fail(w, (int)stored, "cannot compress", err);
 	head.stored = (__u32)stored;
 	tmigr_frame_head_swap(&head);
 	memcpy(w->out, &head, sizeof(head));
-	ret = write_all(w, w->out, sizeof(head) + stored);
+	ret = write_all(w, w->out, sizeof(head) + (size_t)stored);
 	if (ret < 0)
 		return writer_fail(w, ret, "recording stopped", err);
-	w->end += (off_t)(sizeof(head) + stored);
+	w->end += (off_t)sizeof(head) + stored;
 	return 0;
 }
 
@@ -201,14 +180,12 @@ static int writer_new(const char *path, struct tmigr_recording_writer **ret, str
 		return tmigr_fail(err, -ENOMEM, "%s: no memory", path);
 	w->fd = -1;
 	w->path = strdup(path);
-	w->zstd = ZSTD_createCCtx();
+	w->zstd = tmigr_zstd_packer_new();
 	w->columns = tmigr_columns_new();
 	if (!w->path || !w->zstd || !w->columns) {
 		writer_free(w);
 		return tmigr_fail(err, -ENOMEM, "%s: no memory", path);
 	}
-	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, COMPRESSION_LEVEL);
-	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
 	*ret = w;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include "tmigr.h"
 #include "tmigr/compare.h"
 #include "tmigr/perfetto.h"
+#include "tmigr/recording.h"
 #include "top.h"
 
 #include <ctype.h>
@@ -20,7 +21,6 @@
 
 #include <bpf/libbpf.h>
 #include <jansson.h>
-#include <zstd.h>
 
 static int verb_help(int argc, char **argv);
 
@@ -165,11 +165,12 @@ static int print_usage(void)
 static int print_version(void)
 {
 	const char *curses = top_screen_version(), *perfetto = tmigr_perfetto_library();
-	const char *statistics = tmigr_compare_statistics();
+	const char *statistics = tmigr_compare_statistics(), *zstd = tmigr_recording_library();
 
 	printf("tmigr %s\n", TMIGR_VERSION);
-	printf("libbpf %u.%u, jansson %s, zstd %s, %s%s, %s, %s%s\n", libbpf_major_version(),
-	       libbpf_minor_version(), jansson_version_str(), ZSTD_versionString(),
+	printf("libbpf %u.%u, jansson %s, %s%s, %s%s, %s, %s%s\n", libbpf_major_version(),
+	       libbpf_minor_version(), jansson_version_str(),
+	       zstd ? "zstd " : "no zstd (recordings: only uncompressed)", zstd ? zstd : "",
 	       curses ? "ncurses " : "no ncurses (top: only --once)", curses ? curses : "",
 	       statistics ? statistics : "no GSL (compare: no intervals, no tests)",
 	       perfetto ? "protobuf-c " : "no protobuf-c (export: no Perfetto traces)",

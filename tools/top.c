@@ -250,7 +250,7 @@ int verb_top(int argc, char **argv)
 	return ret;
 }
 
-#ifndef TMIGR_CURSES
+#ifndef TMIGR_NCURSES
 const char *top_screen_version(void)
 {
 	return NULL;

@@ -5,7 +5,7 @@
  */
 #include "top.h"
 
-#ifdef TMIGR_CURSES
+#ifdef TMIGR_NCURSES
 
 #include <errno.h>
 #include <poll.h>

@@ -33,6 +33,10 @@
 #define TMIGR_FRAME_RAW_MAX  (4u << 20)	 /* EVENTS */
 #define TMIGR_FRAME_JSON_MAX (64u << 20) /* META, END */
 
+/* The version of libzstd; NULL: built without, recordings are written uncompressed, and only
+ * such are read. */
+const char *tmigr_recording_library(void);
+
 /* ---- writing ---- */
 struct tmigr_recording_writer;
 

@@ -14,8 +14,9 @@ TESTS = pathlib.Path(os.environ.get('TMIGR_TESTS',
 sys.path.insert(0, str(TESTS / 'oracle'))
 sys.dont_write_bytecode = True
 
-from tap import Tap  # noqa: E402
+from tap import Tap, needs_zstd  # noqa: E402
 
+needs_zstd()
 TMIGR = pathlib.Path(os.environ.get('B', 'build')) / 'tmigr'
 PLACE = TESTS / 'fixtures/runs/answers'
 

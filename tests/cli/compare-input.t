@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # tmigr compare: what is broken, missing, or unlike in its input, and its views.
 . tests/lib-shell/tap.sh
+needs_zstd
 
 made() { # PYTHON: with madeup imported, the folder in `tmp`
 	python3 - "$TMP" "$@" <<-EOF || exit 1

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Completion: what bash offers, and that zsh and fish offer the same.
 . tests/lib-shell/tap.sh
+needs_zstd
 B=$(realpath "${B:-build}")
 TMIGR=$B/tmigr
 PATH=$B:$PATH

@@ -18,8 +18,9 @@ sys.dont_write_bytecode = True
 
 import exported  # noqa: E402
 from exported import DEMO, RECORDINGS, TMIGR  # noqa: E402
-from tap import Tap  # noqa: E402
+from tap import Tap, needs_zstd  # noqa: E402
 
+needs_zstd()
 tap = Tap()
 SCHEMA = TESTS.parent / 'docs/report.schema.json'
 

@@ -21,8 +21,9 @@ sys.dont_write_bytecode = True
 
 import exported  # noqa: E402
 from exported import DEMO, NASTY, RECORDINGS  # noqa: E402
-from tap import Tap  # noqa: E402
+from tap import Tap, needs_zstd  # noqa: E402
 
+needs_zstd()
 tap = Tap()
 SAMPLE = re.compile(r'(\w+)\{((?:\w+="(?:[^"\\]|\\.)*",?)*)\} (\d+(?:\.\d+)?)$')
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')

@@ -3,6 +3,7 @@
 # tmigr export: usage, targets that cannot be written, runs that cannot be read.
 # What is exported: export-*.t, perfetto*.t.
 . tests/lib-shell/tap.sh
+needs_zstd
 
 demo=demo/events.tmr
 formats="csv json openmetrics"

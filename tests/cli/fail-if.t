@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # report --fail-if: every figure against the report's own JSON, and exit codes.
 . tests/lib-shell/tap.sh
+needs_zstd
 answers=$TMIGR_TESTS/fixtures/runs/answers
 rec=$answers/rk3576-unaware.tmr
 

@@ -19,8 +19,9 @@ sys.path.insert(0, str(TESTS / 'oracle'))
 sys.dont_write_bytecode = True
 
 import hotplug  # noqa: E402
-from tap import Tap  # noqa: E402
+from tap import Tap, needs_zstd  # noqa: E402
 
+needs_zstd()
 TMIGR = pathlib.Path(os.environ['B']) / 'tmigr'
 TRACE = gzip.decompress((TESTS / 'fixtures/hotplug/rk3576-7.3.4-unaware.txt.gz').read_bytes()).decode()
 tap = Tap()

@@ -3,6 +3,7 @@
 # tmigr report --html: a sound page with the report's figures, of one run or several,
 # whatever is in their texts; and what happens where it cannot be written.
 . tests/lib-shell/tap.sh
+needs_zstd
 
 make=$B/tests/programs/rec-make
 checker=$TMIGR_TESTS/lib-shell/check-html.py

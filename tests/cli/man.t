@@ -19,6 +19,9 @@ import time
 sys.path.insert(0, os.path.join(os.environ.get("TMIGR_TESTS", "tests"), "oracle"))
 sys.dont_write_bytecode = True
 import madeup  # noqa: E402
+from tap import needs_zstd  # noqa: E402
+
+needs_zstd()
 
 ROOT = pathlib.Path.cwd()
 BUILD = pathlib.Path(os.environ.get("B", "build")).resolve()

@@ -13,6 +13,9 @@ import tempfile
 sys.path.insert(0, os.path.join(os.environ.get("TMIGR_TESTS", "tests"), "oracle"))
 sys.dont_write_bytecode = True
 import madeup  # noqa: E402
+from tap import needs_zstd  # noqa: E402
+
+needs_zstd()
 
 TMIGR = os.path.join(os.environ.get("B", "build"), "tmigr")
 SAMPLE = "demo/events.tmr"

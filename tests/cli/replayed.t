@@ -16,8 +16,9 @@ sys.dont_write_bytecode = True
 import check  # noqa: E402
 import events  # noqa: E402
 import replay  # noqa: E402
-from tap import Tap  # noqa: E402
+from tap import Tap, needs_zstd  # noqa: E402
 
+needs_zstd()
 tap = Tap()
 runs = sorted((TESTS / 'fixtures/runs').glob('*/events.tmr'))
 tap.ok(runs, 'there are recorded runs')

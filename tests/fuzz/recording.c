@@ -12,9 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <zstd.h>
-
 #include "../../lib/recording_format.h"
+#include "../../lib/zstd_frame.h"
 #include "tmigr/replay.h"
 #include "tmigr/report.h"
 
@@ -29,13 +28,18 @@ static void put(int fd, const void *data, size_t size)
 static void put_frame(int fd, unsigned int type, const uint8_t *data, size_t size)
 {
 	static char packed[1 << 17];
-	size_t stored = ZSTD_compress(packed, sizeof(packed), data, size, 1);
-	struct tmigr_frame_head head = {TMIGR_FRAME_MAGIC, type, (__u32)stored, (__u32)size};
+	static struct tmigr_zstd_packer *packer;
+	ssize_t stored;
+	struct tmigr_frame_head head = {TMIGR_FRAME_MAGIC, type, 0, (__u32)size};
 
-	assert(!ZSTD_isError(stored));
+	if (!packer)
+		packer = tmigr_zstd_packer_new();
+	stored = tmigr_zstd_pack(packer, packed, sizeof(packed), data, size, size);
+	assert(stored > 0);
+	head.stored = (__u32)stored;
 	tmigr_frame_head_swap(&head);
 	put(fd, &head, sizeof(head));
-	put(fd, packed, stored);
+	put(fd, packed, (size_t)stored);
 }
 
 static void put_frames(int fd, const uint8_t *data, size_t size)

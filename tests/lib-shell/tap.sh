@@ -22,6 +22,12 @@ skip_all() {
 	exit 0
 }
 
+# For a test whose recordings are compressed.
+needs_zstd() {
+	! "$TMIGR" --version | grep -q 'no zstd' ||
+		skip_all "built without zstd, which the recordings that it reads are compressed with"
+}
+
 ok() { # DESCRIPTION
 	tap_n=$((tap_n + 1))
 	echo "ok $tap_n - $1"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """TAP on standard output."""
 
+import os
+import subprocess
 import sys
 
 
@@ -36,3 +38,10 @@ class Tap:
 def skip_all(why):
     print(f'1..0 # SKIP {why}')
     sys.exit(0)
+
+
+def needs_zstd():
+    """For a test whose recordings are compressed."""
+    program = os.path.join(os.environ.get('B', 'build'), 'tmigr')
+    if 'no zstd' in subprocess.run([program, '--version'], capture_output=True, text=True, check=False).stdout:
+        skip_all('built without zstd, which the recordings that it reads are compressed with')
