@@ -318,6 +318,11 @@ static int describe(struct tmigr_change *c, struct tmigr_err *err)
 	return 0;
 }
 
+static const char *remedy(int ret)
+{
+	return ret == -EACCES || ret == -EPERM ? " (run as root)" : "";
+}
+
 static int carry_out(const struct tmigr_change *c, struct tmigr_err *err)
 {
 	char path[64];
@@ -327,14 +332,14 @@ static int carry_out(const struct tmigr_change *c, struct tmigr_err *err)
 		online_path(c->cpus[i], path);
 		ret = write_digit(c->root, path, 0);
 		if (ret < 0)
-			return tmigr_fail(err, ret, "CPU %u cannot be taken offline: %s",
-					  c->cpus[i], strerror(-ret));
+			return tmigr_fail(err, ret, "CPU %u cannot be taken offline: %s%s",
+					  c->cpus[i], strerror(-ret), remedy(ret));
 	}
 	if (c->before < 0)
 		return 0;
 	ret = write_digit(c->root, SYSCTL, c->after);
-	return ret < 0 ? tmigr_fail(err, ret, "kernel.timer_migration cannot be set: %s",
-				    strerror(-ret))
+	return ret < 0 ? tmigr_fail(err, ret, "kernel.timer_migration cannot be set: %s%s",
+				    strerror(-ret), remedy(ret))
 		       : 0;
 }
 

@@ -150,7 +150,7 @@ int export_daemon(const struct export_opts *opts)
 {
 	struct output out;
 	json_t *reply;
-	int ret = tool_ask_metrics("export", opts->socket, &reply);
+	int ret = tool_ask_metrics("export", &opts->daemon, &reply);
 
 	if (ret)
 		return ret;
@@ -301,9 +301,9 @@ static int export_format(const struct format *format, const struct export_opts *
 
 int verb_export(int argc, char **argv)
 {
-	struct export_opts opts = {.socket = daemon_default_socket()};
+	struct export_opts opts = {0};
 	const struct format *format = NULL;
-	int c;
+	int c, ret;
 
 	while ((c = getopt_long(argc, argv, ":hf:o:t:", options, NULL)) != -1) {
 		if (c == 'h')
@@ -314,10 +314,10 @@ int verb_export(int argc, char **argv)
 			opts.output = optarg;
 		else if (c == 't')
 			opts.table = optarg;
-		else if (c == OPT_SOCKET)
-			opts.socket = optarg;
-		else
+		else if (!daemon_option(&opts.daemon, "export", c, &ret))
 			return tool_bad_option("export", c, argv);
+		else if (ret)
+			return ret;
 		if (c == 'f' && !format)
 			return TMIGR_EXIT_USAGE;
 	}

@@ -3,12 +3,13 @@
 #ifndef TMIGR_TOOL_EXPORT_H
 #define TMIGR_TOOL_EXPORT_H
 
+#include "daemon.h"
 #include "tmigr/runset.h"
 
 struct export_opts {
 	const char *output; /* NULL: standard output */
 	const char *table;  /* NULL: not asked for one */
-	const char *socket; /* of the daemon */
+	struct daemon_opts daemon;
 	char **paths;
 	size_t n_paths;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tmigr metrics: the daemon's totals as OpenMetrics text. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <jansson.h>
 
@@ -10,7 +10,6 @@
 #include "output.h"
 #include "print.h"
 #include "tmigr.h"
-#include "tmigr/varlink.h"
 
 static const char help[] =
 	"Usage: tmigr metrics [OPTION...]\n"
@@ -31,22 +30,22 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-int tool_ask_metrics(const char *verb, const char *socket, json_t **ret)
+int tool_ask_metrics(const char *verb, const struct daemon_opts *opts, json_t **ret)
 {
-	struct tmigr_varlink *v;
 	struct tmigr_err err = {""};
-	json_t *reply;
-	int r;
+	struct daemon *d = NULL;
+	json_t *reply = NULL;
+	int r = daemon_need(opts, &d, &err);
 
-	if (tmigr_varlink_connect(socket, &v, &err) < 0)
-		return tool_error(verb, "%s", err.text);
-	r = tmigr_varlink_call(v, TMIGR_INTERFACE ".Metrics", NULL, &reply, &err);
-	tmigr_varlink_close(v);
-	if (r < 0)
-		return tool_error(verb, "%s", *err.text ? err.text : strerror(-r));
-	if (!json_is_string(json_object_get(reply, "text"))) {
+	if (r == 0)
+		r = daemon_call(d, "Metrics", NULL, &reply, &err);
+	if (r == 0 && !json_is_string(json_object_get(reply, "text")))
+		r = tmigr_fail(&err, -EPROTO, "%s: not a tmigrd's answer: it holds no text",
+			       d->path);
+	daemon_close(d);
+	if (r < 0) {
 		json_decref(reply);
-		return tool_error(verb, "%s: the reply holds no text", socket);
+		return tool_error(verb, "%s", err.text);
 	}
 	*ret = reply;
 	return 0;
@@ -54,7 +53,8 @@ int tool_ask_metrics(const char *verb, const char *socket, json_t **ret)
 
 int verb_metrics(int argc, char **argv)
 {
-	const char *output = NULL, *socket = daemon_default_socket(), *text;
+	struct daemon_opts daemon = {0};
+	const char *output = NULL, *text;
 	struct output out;
 	json_t *reply;
 	int c, ret;
@@ -64,14 +64,14 @@ int verb_metrics(int argc, char **argv)
 			return tool_help("metrics", help);
 		else if (c == 'o')
 			output = optarg;
-		else if (c == OPT_SOCKET)
-			socket = optarg;
-		else
+		else if (!daemon_option(&daemon, "metrics", c, &ret))
 			return tool_bad_option("metrics", c, argv);
+		else if (ret)
+			return ret;
 	}
 	if (optind < argc)
 		return tool_usage("metrics", "takes no argument, but got '%s'", argv[optind]);
-	ret = tool_ask_metrics("metrics", socket, &reply);
+	ret = tool_ask_metrics("metrics", &daemon, &reply);
 	if (ret)
 		return ret;
 	text = json_string_value(json_object_get(reply, "text"));

@@ -64,7 +64,9 @@ static int same_series(const char *path, const json_t *then, const json_t *now)
 static int judge(const struct tmigr_run *run, unsigned long number, const json_t *now)
 {
 	if (!run->json) {
-		tool_error("run", "--continue: %s is in the way: it is not empty, and no run",
+		tool_error("run",
+			   "--continue: %s is in the way: it is not empty, and no run (take it "
+			   "away, or give another -o)",
 			   run->path);
 		return -1;
 	}
@@ -109,7 +111,10 @@ int run_earlier(const char *path, unsigned long number, const json_t *now)
 	}
 	ret = set->n_runs == 1 ? judge(&set->runs[0], number, now) : -1;
 	if (set->n_runs != 1)
-		tool_error("run", "--continue: %s is in the way: it is no run", path);
+		tool_error("run",
+			   "--continue: %s is in the way: it is no run (take it away, or give "
+			   "another -o)",
+			   path);
 	tmigr_runset_free(set);
 	return ret;
 }

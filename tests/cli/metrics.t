@@ -4,7 +4,8 @@
 . tests/lib-shell/tap.sh
 
 sock=$TMP/sock
-# Answers one connection's request with the bytes of $1 (\0 for NUL), and closes.
+# Says that it is a tmigrd, answers the next request with the bytes of $1 (\0 for NUL), and
+# closes.
 serve() {
 	rm -f "$sock"
 	python3 - "$sock" "$1" <<'EOT' &
@@ -14,6 +15,8 @@ s.bind(sys.argv[1] + '.new')
 s.listen()
 os.rename(sys.argv[1] + '.new', sys.argv[1])  # there means: it listens
 c, _ = s.accept()
+c.recv(65536)
+c.sendall(b'{"parameters":{"timer_migration_hierarchy":true,"version":"0"}}\0')
 c.recv(65536)
 c.sendall(sys.argv[2].replace('\\0', '\0').encode())
 EOT
