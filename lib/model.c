@@ -301,8 +301,9 @@ static void any_record(struct tmigr_model *m, size_t idx)
 
 /*
  * After the window: a group's words confirm or reveal what was lost before the
- * end, a LOST may reach back into the window, and the first information about
- * a CPU's idle state dates back as it does inside the window.
+ * end, unless a CLEAN vouches for the time up to it; a LOST may reach back into
+ * the window, and the first information about a CPU's idle state dates back as
+ * it does inside the window.
  */
 static void tail_record(struct tmigr_model *m, size_t idx)
 {
@@ -317,6 +318,9 @@ static void tail_record(struct tmigr_model *m, size_t idx)
 		break;
 	case TMIGR_REC_LOST:
 		lost_record(m, &rec);
+		break;
+	case TMIGR_REC_CLEAN:
+		m->clean_ns = m->end_ns;
 		break;
 	case TMIGR_REC_IDLE_ENTER:
 	case TMIGR_REC_IDLE_EXIT:

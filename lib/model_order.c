@@ -144,9 +144,9 @@ static void accept(struct tmigr_model *m, int group, const struct tmigr_rec *rec
 
 			if (g->suspect && g->suspect_ns < from)
 				from = g->suspect_ns;
-			if (m->now_ns >= m->cfg.start_ns && g->good_ns < m->end_ns)
-				m->result.lost_updates += lost;
 			from = from > g->good_ns ? from : g->good_ns;
+			if (m->now_ns >= m->cfg.start_ns && from < m->end_ns)
+				m->result.lost_updates += lost;
 			tmigr_root_blur(m, group, from);
 			tmigr_group_blur(m, group, from);
 		}

@@ -259,8 +259,9 @@ static void accept(struct bstream *b, __u64 now, int group, const struct tmigr_r
 	if (lost > 0) {
 		__u64 from = g->suspect && g->suspect_from < b->clean ? g->suspect_from : b->clean;
 
-		blur(b, group, max(from, g->good), now);
-		if (now >= b->start && g->good < b->end)
+		from = max(from, g->good);
+		blur(b, group, from, now);
+		if (now >= b->start && from < b->end)
 			b->out->result.lost_updates += lost;
 	}
 	g->suspect = false;
@@ -398,6 +399,8 @@ static void one_record(struct bstream *b, size_t p)
 		group_record(b, p, now);
 	else if (r->type == TMIGR_REC_LOST)
 		lost_record(b, r, now);
+	else if (r->type == TMIGR_REC_CLEAN && now >= b->end)
+		b->clean = now;
 	else if (now >= b->end)
 		return;
 	else if (r->type == TMIGR_REC_NODE_GROUP || r->type == TMIGR_REC_NODE_CPU)

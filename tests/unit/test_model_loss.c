@@ -134,6 +134,34 @@ static void law3_clean_and_lost(void **state)
 	fixture_free(f);
 }
 
+/* An update that a later one shows behind the window's end, its own record not among those
+ * read: with a CLEAN at the end it took effect after it, without one it is lost. */
+static void law3_clean_at_the_end(void **state)
+{
+	struct tmigr_rec recs[] = {
+		ONE_ROOT(WORD(1, 1, 7)),
+		rec_clean(1400),
+		rec_group(1500, 0, true, R0, 1, WORD(1, 1, 8)),
+		rec_clean(2000),
+		rec_group(2050, 1, true, R0, 2, WORD(1, 3, 10)),
+	};
+	struct fixture *f = RUN(machine_new(2, 1, 1, NULL), recs);
+
+	(void)state;
+	assert_int_equal(f->r->lost_updates, 0);
+	assert_int_equal(f->n_segs, 1);
+	expect_segment(f, 0, TMIGR_HELD, 0, 1000, 2000);
+	fixture_free(f);
+
+	recs[sizeof(recs) / sizeof(*recs) - 2] = rec_clean(1450);
+	f = RUN(machine_new(2, 1, 1, NULL), recs);
+	assert_int_equal(f->r->lost_updates, 1);
+	assert_int_equal(f->n_segs, 2);
+	expect_segment(f, 0, TMIGR_HELD, 0, 1000, 1500);
+	expect_segment(f, 1, TMIGR_UNKNOWN, -1, 1500, 2000);
+	fixture_free(f);
+}
+
 /* A loss in a group that the way to the holder does not pass leaves the holder
  * alone; whether the holding was avoidable is what gets unknown. */
 static void law3_beside_the_way(void **state)
@@ -414,6 +442,7 @@ int main(void)
 		cmocka_unit_test(look_ahead_edge),
 		cmocka_unit_test(law3_gap),
 		cmocka_unit_test(law3_clean_and_lost),
+		cmocka_unit_test(law3_clean_at_the_end),
 		cmocka_unit_test(law3_beside_the_way),
 		cmocka_unit_test(lost_without_gap),
 		cmocka_unit_test(lost_tail),
