@@ -17,6 +17,7 @@
 #define TMIGR_LATENCY_BPF_H
 
 #include "value.bpf.h"
+#include "tmigr/hotplug.h"
 #include "tmigr/latency.h"
 
 /* Distances in the per-CPU section from hrtimer_bases; 0: not known. */
@@ -25,8 +26,8 @@ const volatile __s64 cfg_lat_tick_sched = 0;
 const volatile __s64 cfg_lat_cpuidle = 0;
 /* All interrupts that can end an interval are traced. */
 const volatile bool cfg_lat_causes = false;
-/* The edge before the one announced: its figures have been read. */
-volatile __u64 tmigr_edge_before_ns = 0;
+/* The last edge whose figures have been read, as of the announcement of another. */
+volatile __u64 tmigr_edge_read_ns = 0;
 /* State 0 polls. */
 const volatile bool cfg_lat_poll = false;
 
@@ -63,6 +64,17 @@ static __always_inline struct tmigr_lat_state *lat_state(void)
 
 /* ---- figures ---- */
 
+/* An edge may be announced and never read, as when another has to take its place. The
+ * peaks that were put aside for it belong to the next one too. */
+static __always_inline void lat_keep_peaks(struct tmigr_lat_value *v)
+{
+	if (v->edge_ns <= tmigr_edge_read_ns)
+		return;
+	for (int k = 0; k < TMIGR_LAT_KINDS; k++)
+		if (v->edge.peaks[k].ns > v->cur.peaks[k].ns)
+			v->cur.peaks[k] = v->edge.peaks[k];
+}
+
 static __always_inline struct tmigr_lat_value *lat_begin(__u32 slot, __u64 t)
 {
 	struct tmigr_lat_value *v = bpf_map_lookup_elem(&lat_figures, &slot);
@@ -75,6 +87,7 @@ static __always_inline struct tmigr_lat_value *lat_begin(__u32 slot, __u64 t)
 	edge = tmigr_edge_ns;
 	if (v->edge_ns == edge || t < edge)
 		return v;
+	lat_keep_peaks(v);
 	bpf_probe_read_kernel(&v->edge, sizeof(v->edge), &v->cur);
 	for (int k = 0; k < TMIGR_LAT_KINDS; k++)
 		v->cur.peaks[k].ns = 0;
@@ -96,7 +109,7 @@ static __always_inline void lat_add(struct tmigr_lat_value *v, enum tmigr_lat_ki
 
 	dist->hist[log2_bucket(ns)]++;
 	dist->sum_ns += ns;
-	if (ns < peak->ns && peak->t_ns >= tmigr_edge_before_ns)
+	if (ns < peak->ns && peak->t_ns >= tmigr_edge_read_ns)
 		return;
 	peak->ns = ns;
 	peak->t_ns = t;
@@ -126,8 +139,6 @@ static __always_inline void lat_detail(struct tmigr_lat_value *v, const struct t
 	};
 	struct tmigr_lat_detail *d, fresh = {};
 
-	if (!key.edge_ns)
-		return;
 	d = bpf_map_lookup_elem(&lat_details, &key);
 	if (d) {
 		lat_add_row(&d->row, row);
@@ -501,6 +512,30 @@ int lat_handle_remote_cpu(struct bpf_raw_tracepoint_args *ctx)
 		st->target = target;
 	st->remote = 1;
 	st->handling = 1;
+	return 0;
+}
+
+/* ---- CPU hotplug ---- */
+
+/* A CPU that was offline comes up in its idle task, without a switch to it: how long it
+ * has been ready for idle is not known.  It left that task for the last time with no
+ * interval open. */
+SEC("raw_tp/cpuhp_enter")
+int lat_cpuhp_enter(struct bpf_raw_tracepoint_args *ctx)
+{
+	int target = ctx->args[1], step = ctx->args[2];
+	struct tmigr_lat_state *st;
+	__u32 zero = 0;
+
+	if (!tmigr_hotplug_brings_up(step, bpf_core_enum_value(enum cpuhp_state, CPUHP_BRINGUP_CPU),
+				     target))
+		return 0;
+	st = bpf_map_lookup_percpu_elem(&lat_states, &zero, ctx->args[0]);
+	if (!st)
+		return 0;
+	st->idle = 1;
+	st->ready_ns = st->tmigr_first_ns = st->tmigr_ns = 0;
+	st->tmigr_seen = 0;
 	return 0;
 }
 

@@ -13,7 +13,6 @@
 #include "latency.bpf.h"
 #include "snapshot.bpf.h"
 #include "timeline.bpf.h"
-#include "tmigr/hotplug.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -299,8 +298,6 @@ static __always_inline void count_remote(struct tmigr_cpu_value *v, __u32 target
 
 	if (idle_task)
 		v->cur.woke_slot = TMIGR_SLOTS;
-	if (!key.edge_ns)
-		return;
 	n = bpf_map_lookup_elem(&remote, &key);
 	if (n)
 		*n += 1; /* only this CPU writes keys with it as executor */

@@ -108,7 +108,7 @@ static int read_figures(struct tmigr_engine *engine, struct tmigr_edge *edge, bo
 		ret = copy_remote(&live->remote, &edge->remote);
 	if (ret)
 		return tmigr_fail(err, ret, "cannot read the remote expiries: %s", strerror(-ret));
-	return tmigr_lat_edge_read(engine, edge->t_ns, settled, &edge->latency, err);
+	return tmigr_lat_edge_read(engine, edge->t_ns, &edge->latency, err);
 }
 
 static int read_edge(struct tmigr_engine *engine, struct tmigr_edge *edge, bool settled,

@@ -35,8 +35,8 @@ static void note_peaks(const struct tmigr_engine *engine, const struct tmigr_lat
 	}
 }
 
-int tmigr_lat_edge_read(struct tmigr_engine *engine, __u64 edge_ns, bool settled,
-			struct tmigr_lat_edge **ret, struct tmigr_err *err)
+int tmigr_lat_edge_read(struct tmigr_engine *engine, __u64 edge_ns, struct tmigr_lat_edge **ret,
+			struct tmigr_err *err)
 {
 	struct tmigr_lat_edge *edge;
 	int r;
@@ -50,7 +50,7 @@ int tmigr_lat_edge_read(struct tmigr_engine *engine, __u64 edge_ns, bool settled
 		tmigr_lat_edge_free(edge);
 		return tmigr_fail(err, -ENOMEM, "no memory for the figures");
 	}
-	r = tmigr_live_latency_read(engine->live, edge_ns, settled, edge->cpus, err);
+	r = tmigr_live_latency_read(engine->live, edge_ns, edge->cpus, err);
 	if (!r) {
 		r = tmigr_live_latency_details(engine->live, edge_ns, &edge->details,
 					       &edge->n_details);

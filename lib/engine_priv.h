@@ -176,8 +176,8 @@ void tmigr_window_advance(struct tmigr_window *w, __u64 watermark_ns);
 /* ---- engine_latency.c ---- */
 /* All that is there at an edge, and what open windows need of it; nothing where
  * latency is not measured. */
-int tmigr_lat_edge_read(struct tmigr_engine *engine, __u64 edge_ns, bool settled,
-			struct tmigr_lat_edge **ret, struct tmigr_err *err);
+int tmigr_lat_edge_read(struct tmigr_engine *engine, __u64 edge_ns, struct tmigr_lat_edge **ret,
+			struct tmigr_err *err);
 void tmigr_lat_edge_free(struct tmigr_lat_edge *edge); /* NULL is fine */
 /* 0 or -ENOMEM, all of them.  The second: @copy is to end while @w goes on. */
 int tmigr_lat_window_open(const struct tmigr_engine *engine, struct tmigr_window *w);

@@ -52,7 +52,7 @@ __u64 tmigr_live_announce(struct tmigr_live *live, __u64 at_ns)
 {
 	__u64 edge;
 
-	tmigr_live_latency_announce(live, *live->edge_ns);
+	tmigr_live_latency_announce(live);
 	/* Stopped for longer than the lead between the clock and the store (a
 	 * virtual machine's pause), a handler could have missed it: again, and
 	 * later.  So too where @at_ns is too near. */

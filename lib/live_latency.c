@@ -52,6 +52,7 @@ static const struct {
 	PROG(hrtimer, HRTIMER_EXPIRE_ENTRY),
 	PROG(timer, TIMER_EXPIRE_ENTRY),
 	PROG(tmigr_update_events, TMIGR_UPDATE_EVENTS),
+	TMIGR_PROG(cpuhp_enter, CPUHP_ENTER),
 	TMIGR_PROG(handle_remote_cpu, HANDLE_REMOTE_CPU),
 	TMIGR_PROG(tmigr_group_set_cpu_inactive, GROUP_SET_CPU_INACTIVE),
 	TMIGR_PROG(tmigr_cpu_idle, CPU_IDLE_EVENT),
@@ -64,7 +65,8 @@ static const struct {
 
 struct tmigr_live_latency {
 	int figures_fd, details_fd;
-	volatile __u64 *edge_before_ns;
+	__u64 read_ns; /* the last edge that was read */
+	volatile __u64 *told_read_ns;
 	/* Copies of the figures' map: by slot, then by possible CPU. */
 	struct tmigr_lat_value *values, *values2;
 	/* Since the first edge, ascending. */
@@ -153,7 +155,7 @@ int tmigr_live_latency_loaded(struct tmigr_live *live)
 	live->latency = lat;
 	lat->figures_fd = bpf_map__fd(live->skel->maps.lat_figures);
 	lat->details_fd = bpf_map__fd(live->skel->maps.lat_details);
-	lat->edge_before_ns = &live->skel->bss->tmigr_edge_before_ns;
+	lat->told_read_ns = &live->skel->bss->tmigr_edge_read_ns;
 	lat->values = calloc(live->n_possible * TMIGR_SLOTS, sizeof(*lat->values));
 	lat->values2 = calloc(live->n_possible * TMIGR_SLOTS, sizeof(*lat->values2));
 	return lat->values && lat->values2 ? 0 : -ENOMEM;
@@ -188,10 +190,12 @@ void tmigr_live_latency_cost(struct tmigr_live *live, struct tmigr_cost *cost)
 	tmigr_live_add_cost(live->skel->progs.lat_cpu_idle, &cost->bpf_ns, &cost->bpf_runs);
 }
 
-void tmigr_live_latency_announce(struct tmigr_live *live, __u64 before_ns)
+void tmigr_live_latency_announce(struct tmigr_live *live)
 {
-	if (live->latency)
-		__atomic_store_n(live->latency->edge_before_ns, before_ns, __ATOMIC_SEQ_CST);
+	struct tmigr_live_latency *lat = live->latency;
+
+	if (lat)
+		__atomic_store_n(lat->told_read_ns, lat->read_ns, __ATOMIC_SEQ_CST);
 }
 
 /* ---- figures at an edge ---- */
@@ -205,8 +209,21 @@ static int read_values(const struct tmigr_live *live, struct tmigr_lat_value *va
 	return 0;
 }
 
+/* Of a copy that is whole.  Where the CPU has not passed @edge, but one that was never
+ * read, that one's peaks are among those since the last that was. */
+static void figures_of(const struct tmigr_live_latency *lat, const struct tmigr_lat_value *v,
+		       __u64 edge, struct tmigr_lat_figures *ret)
+{
+	*ret = v->edge_ns == edge ? v->edge : v->cur;
+	if (v->edge_ns == edge || v->edge_ns <= lat->read_ns)
+		return;
+	for (int k = 0; k < TMIGR_LAT_KINDS; k++)
+		if (v->edge.peaks[k].ns > ret->peaks[k].ns)
+			ret->peaks[k] = v->edge.peaks[k];
+}
+
 /* Returns how many are still to be read; those that are have their place in @done. */
-static size_t take(const struct tmigr_live *live, __u64 edge, bool settled,
+static size_t take(const struct tmigr_live *live, __u64 edge,
 		   struct tmigr_lat_figures (*ret)[TMIGR_SLOTS], bool *done)
 {
 	size_t left = 0;
@@ -221,8 +238,8 @@ static size_t take(const struct tmigr_live *live, __u64 edge, bool settled,
 
 			if (*is_done)
 				continue;
-			if (still || (!settled && a->edge_ns == edge)) {
-				ret[i][s] = b->edge_ns == edge ? b->edge : b->cur;
+			if (still || a->edge_ns == edge) {
+				figures_of(live->latency, b, edge, &ret[i][s]);
 				*is_done = true;
 			} else {
 				left++;
@@ -232,7 +249,7 @@ static size_t take(const struct tmigr_live *live, __u64 edge, bool settled,
 	return left;
 }
 
-int tmigr_live_latency_read(struct tmigr_live *live, __u64 edge, bool settled,
+int tmigr_live_latency_read(struct tmigr_live *live, __u64 edge,
 			    struct tmigr_lat_figures (*ret)[TMIGR_SLOTS], struct tmigr_err *err)
 {
 	size_t left = live->topo->n_cpus * TMIGR_SLOTS;
@@ -241,18 +258,19 @@ int tmigr_live_latency_read(struct tmigr_live *live, __u64 edge, bool settled,
 
 	for (int round = 0; !r && left && round < READ_ROUNDS; round++) {
 		r = read_values(live, live->latency->values);
-		if (!r && !settled)
+		if (!r)
 			r = tmigr_live_wait_handlers(live);
 		if (!r)
 			r = read_values(live, live->latency->values2);
 		if (!r)
-			left = take(live, edge, settled, ret, done);
+			left = take(live, edge, ret, done);
 	}
 	free(done);
 	if (r)
 		return tmigr_fail(err, r, "cannot read the BPF maps of latency: %s", strerror(-r));
 	if (left)
 		return tmigr_fail(err, -EBUSY, "%zu figures of latency never stood still", left);
+	live->latency->read_ns = edge;
 	return 0;
 }
 

@@ -198,10 +198,11 @@ void tmigr_live_latency_free(struct tmigr_live *live);
 /* Does the kernel tell of all that can end an interval? */
 bool tmigr_live_latency_causes(const struct tmigr_live *live);
 void tmigr_live_latency_cost(struct tmigr_live *live, struct tmigr_cost *cost);
-/* Ahead of an announcement: @before_ns, the edge before. */
-void tmigr_live_latency_announce(struct tmigr_live *live, __u64 before_ns);
-/* As tmigr_live_read_edge(), into @ret[n_cpus]. */
-int tmigr_live_latency_read(struct tmigr_live *live, __u64 edge, bool settled,
+/* Ahead of an announcement. */
+void tmigr_live_latency_announce(struct tmigr_live *live);
+/* As tmigr_live_read_edge(), into @ret[n_cpus].  It always waits for handlers: these take
+ * their time before they count. */
+int tmigr_live_latency_read(struct tmigr_live *live, __u64 edge,
 			    struct tmigr_lat_figures (*ret)[TMIGR_SLOTS], struct tmigr_err *err);
 /* All up to @edge, the figures at which have been read; *@ret is the caller's. */
 int tmigr_live_latency_details(struct tmigr_live *live, __u64 edge,
@@ -215,7 +216,7 @@ int tmigr_live_read_values(struct tmigr_live *live, struct tmigr_cpu_value *valu
 int tmigr_live_wait_handlers(struct tmigr_live *live);
 /* Announces an edge and returns it: @at_ns where there is time enough to announce
  * that, else (and with 0) one a little in the future.  The figures at the one before
- * must have been read. */
+ * must have been read, or never will be. */
 __u64 tmigr_live_announce(struct tmigr_live *live, __u64 at_ns);
 /* Time enough, with some to spare. */
 __u64 tmigr_live_edge_lead_ns(void);

@@ -14,7 +14,7 @@
  * before E.
  *
  * There may be any number of edges, one after the other: the figures at one are
- * read before the next is announced, and all figures are cumulative, so that
+ * read before the next is announced, or never, and all figures are cumulative, so that
  * any two edges make a window.  A CPU silent over several edges passes the last
  * one only.
  *
@@ -125,7 +125,7 @@ static inline __u32 tmigr_log_words(__u8 type)
 /* Key and value of the hash `remote`: exact counts per edge interval.  User
  * space takes those of an interval out when it has ended. */
 struct tmigr_remote_key {
-	__u64 edge_ns; /* the last edge before the expiry, 0 before any */
+	__u64 edge_ns; /* the last edge that the CPU had passed, 0: none yet */
 	__u32 executor;
 	__u32 target;
 	__u32 woke_slot; /* state the executor was woken from, or

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "tmigr.skel.h"
@@ -22,12 +23,14 @@
 #define IRQ   33
 #define STATE 1
 #define SLOT  (TMIGR_SLOT_STATE0 + STATE)
+#define FRESH 3 /* a state that one check alone enters */
 
 struct bench {
 	struct tmigr_topology *topo;
 	struct tmigr_live *live;
 	size_t idx; /* of the CPU that the events are given to */
 	unsigned int cpu;
+	int bringup; /* CPUHP_BRINGUP_CPU of this kernel */
 	bool failed;
 };
 
@@ -68,6 +71,8 @@ static int event(struct bench *b, char c)
 		return run(b, s->progs.lat_cpu_idle, STATE, b->cpu, 0);
 	case 'Z':
 		return run(b, s->progs.lat_cpu_idle, 0, b->cpu, 0);
+	case 'Y':
+		return run(b, s->progs.lat_cpu_idle, FRESH, b->cpu, 0);
 	case 'x':
 		return run(b, s->progs.lat_cpu_idle, (__u32)-1, b->cpu, 0);
 	case 'S': /* with no task to look at the next one is the idle task */
@@ -94,6 +99,11 @@ static int event(struct bench *b, char c)
 		return run(b, s->progs.lat_timer, 0, 0, 0);
 	case 'M': /* whose target cannot be read: CPU 0 */
 		return run(b, s->progs.lat_handle_remote_cpu, 0, 0, 0);
+	case 'R': /* as 'M', into the matrix */
+		return run(b, s->progs.on_handle_remote_cpu, 0, 0, 0);
+	case 'O': /* comes online */
+		return run(b, s->progs.lat_cpuhp_enter, b->cpu, (__u64)b->bringup + 1,
+			   (__u64)b->bringup);
 	case 'n':
 		return run(b, s->progs.lat_no_ipi, b->cpu, 0, 0);
 	case 'P': /* overdue by far */
@@ -131,7 +141,7 @@ static struct tmigr_lat_figures figures_before(struct bench *b, unsigned int slo
 
 	tmigr_sleep_until(edge + TMIGR_NS_PER_MS);
 	events(b, late);
-	if (!f || tmigr_live_latency_read(b->live, edge, false, f, &err)) {
+	if (!f || tmigr_live_latency_read(b->live, edge, f, &err)) {
 		tap_diag("%s\n", err.text);
 		b->failed = true;
 	} else {
@@ -146,6 +156,22 @@ static struct tmigr_lat_figures figures_before(struct bench *b, unsigned int slo
 static struct tmigr_lat_figures figures(struct bench *b, unsigned int slot, __u64 *ret_edge)
 {
 	return figures_before(b, slot, "", ret_edge);
+}
+
+/* Details of @slot at @edge: how many wake-ups by an interrupt they have. */
+static __u64 irq_details(struct bench *b, unsigned int slot, __u64 edge)
+{
+	struct tmigr_latency_detail *d = NULL;
+	size_t n = 0;
+	__u64 sum = 0;
+
+	if (tmigr_live_latency_details(b->live, edge, &d, &n))
+		b->failed = true;
+	for (size_t i = 0; i < n; i++)
+		if (d[i].slot == slot && d[i].cause == TMIGR_WAKE_IRQ)
+			sum += d[i].row.count;
+	free(d);
+	return sum;
 }
 
 static __u64 causes(const struct tmigr_lat_sums *s)
@@ -258,13 +284,85 @@ static void check_edge(struct bench *b)
 	       "... but in the next");
 }
 
+/* A CPU that was silent since the first edge, and is not when the next one has been
+ * announced but is not there yet.  Comes first: nothing may have happened before. */
+static void check_lead(struct bench *b)
+{
+	unsigned int slot = TMIGR_SLOT_STATE0 + FRESH;
+	struct tmigr_lat_figures(*f)[TMIGR_SLOTS] = calloc(b->topo->n_cpus, sizeof(*f));
+	struct tmigr_err err = {""};
+	__u64 edge, n = 0;
+	bool early;
+
+	edge = tmigr_live_announce(b->live, tmigr_now_ns() + TMIGR_NS_PER_S);
+	events(b, "RYxiIZxSS");
+	early = tmigr_now_ns() < edge;
+	tmigr_sleep_until(edge + TMIGR_NS_PER_MS);
+	if (!f || tmigr_live_latency_read(b->live, edge, f, &err) ||
+	    tmigr_live_fold_remote(b->live, edge))
+		b->failed = true;
+	else
+		n = f[b->idx][slot].sums.causes[TMIGR_WAKE_IRQ].count;
+	tap_ok(early && n == 1 && irq_details(b, slot, edge) == 1,
+	       "first events between an announcement and its edge: their interrupt has its detail");
+	n = 0;
+	for (size_t i = 0; i < b->live->remote.n; i++)
+		n += b->live->remote.pairs[i].executor == b->cpu ? b->live->remote.pairs[i].count
+								 : 0;
+	tap_ok(early && n == 1, "... and remote expiries are in the matrix");
+	free(f);
+}
+
+/* An edge that is announced and not read, because another takes its place. */
+static void check_unread(struct bench *b)
+{
+	struct tmigr_lat_figures f;
+	__u64 edge;
+
+	events(b, "ePxtTsSS");
+	edge = tmigr_live_announce(b->live, 0);
+	tmigr_sleep_until(edge + TMIGR_NS_PER_MS);
+	events(b, "eQxtTsSS");
+	f = figures_before(b, SLOT, "eQxtTsSS", NULL);
+	tap_ok(f.peaks[TMIGR_LAT_WAKE].ns >= TMIGR_NS_PER_S,
+	       "the largest before an edge that nobody read is the next one's");
+	f = figures(b, SLOT, NULL);
+	tap_ok(f.peaks[TMIGR_LAT_WAKE].ns >= 5000 && f.peaks[TMIGR_LAT_WAKE].ns < TMIGR_NS_PER_S,
+	       "... and of no later one");
+	events(b, "ePxtTsSS");
+	edge = tmigr_live_announce(b->live, 0);
+	tmigr_sleep_until(edge + TMIGR_NS_PER_MS);
+	events(b, "eQxtTsSS");
+	f = figures(b, SLOT, NULL);
+	tap_ok(f.peaks[TMIGR_LAT_WAKE].ns >= TMIGR_NS_PER_S,
+	       "... also where the CPU has not passed that yet");
+}
+
+/* What it was ready for when it went offline is no entry's cost. */
+static void check_online(struct bench *b)
+{
+	struct tmigr_lat_figures before = figures(b, SLOT, NULL), after;
+	__u64 n = 0;
+
+	events(b, "SS");
+	tmigr_sleep_until(tmigr_now_ns() + 20 * TMIGR_NS_PER_MS);
+	events(b, "Oe");
+	after = figures(b, SLOT, NULL);
+	for (int k = 0; k < TMIGR_HIST_BUCKETS; k++)
+		n += after.sums.dist[TMIGR_LAT_ENTRY].hist[k] -
+		     before.sums.dist[TMIGR_LAT_ENTRY].hist[k];
+	tap_ok(after.sums.entries == before.sums.entries + 1 && n == 0,
+	       "the first entry of a CPU that came online: counted, its cost is not known");
+	events(b, "xSS");
+}
+
 static void check_details(struct bench *b)
 {
 	struct tmigr_latency_detail *d = NULL;
 	const struct tmigr_latency_detail *irq = NULL, *remote = NULL;
 	struct tmigr_lat_figures f;
+	size_t n = 0, others = 0; /* check_lead()'s */
 	__u64 edge;
-	size_t n = 0;
 
 	f = figures(b, SLOT, &edge);
 	if (tmigr_live_latency_details(b->live, edge, &d, &n))
@@ -272,8 +370,10 @@ static void check_details(struct bench *b)
 	for (size_t i = 0; i < n; i++) {
 		irq = d[i].slot == SLOT && d[i].cause == TMIGR_WAKE_IRQ ? &d[i] : irq;
 		remote = d[i].slot == SLOT && d[i].cause == TMIGR_WAKE_REMOTE ? &d[i] : remote;
+		others += d[i].slot != SLOT;
 	}
-	tap_ok(n == 2 && irq && remote, "details: one interrupt, one target, put together");
+	tap_ok(n == 2 + others && others == 1 && irq && remote,
+	       "details: one interrupt, one target, put together");
 	tap_ok(irq && irq->arg == IRQ && irq->cpu == b->cpu &&
 		       irq->row.count == f.sums.causes[TMIGR_WAKE_IRQ].count,
 	       "the interrupt has all of its wake-ups");
@@ -283,6 +383,21 @@ static void check_details(struct bench *b)
 	tap_ok(f.sums.remote_wakes > f.sums.causes[TMIGR_WAKE_REMOTE].count,
 	       "remote timers ran in other wake-ups as well");
 	free(d);
+}
+
+/* CPUHP_BRINGUP_CPU by the kernel's BTF. */
+static int bringup_step(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id = btf ? btf__find_by_name_kind(btf, "cpuhp_state", BTF_KIND_ENUM) : -1, ret = -1;
+	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+
+	for (int i = 0; type && i < btf_vlen(type); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_enum(type)[i].name_off),
+			    "CPUHP_BRINGUP_CPU"))
+			ret = btf_enum(type)[i].val;
+	btf__free(btf);
+	return ret;
 }
 
 static int open_bench(struct bench *b)
@@ -314,12 +429,16 @@ int main(void)
 		puts("1..0 # SKIP needs two CPUs, and x86's events of interrupts");
 		return 0;
 	}
-	events(&b, "S");	 /* to the idle task */
-	figures(&b, SLOT, NULL); /* details are counted from the first edge on */
+	b.bringup = bringup_step();
+	events(&b, "S"); /* to the idle task */
+	figures(&b, SLOT, NULL);
+	check_lead(&b);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		check_case(&b, i);
 	check_times(&b);
 	check_edge(&b);
+	check_unread(&b);
+	check_online(&b);
 	check_details(&b);
 	tap_ok(!b.failed, "figures could be read at every edge");
 	tmigr_live_close(b.live);
