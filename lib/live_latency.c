@@ -84,6 +84,14 @@ static struct bpf_program *lat_prog(const struct tmigr_live *live, size_t i)
 
 /* ---- load ---- */
 
+static bool tells_of_ipis(int lat_tp)
+{
+	return lat_tp == TMIGR_LAT_TP_RESCHEDULE_ENTRY ||
+	       lat_tp == TMIGR_LAT_TP_CALL_FUNCTION_ENTRY ||
+	       lat_tp == TMIGR_LAT_TP_CALL_FUNCTION_SINGLE_ENTRY ||
+	       lat_tp == TMIGR_LAT_TP_IPI_ENTRY;
+}
+
 /* All interrupts that can end an interval are seen, on x86 or on arm. */
 static bool causes_known(const bool *tp)
 {
@@ -111,7 +119,7 @@ static void configure(struct tmigr_live *live)
 	struct tmigr_bpf *skel = live->skel;
 	__u64 details = (__u64)live->topo->n_cpus * 64;
 
-	skel->rodata->cfg_lat_causes = causes_known(live->features.lat_tp);
+	skel->rodata->cfg_lat_causes = causes_known(live->features.lat_tp) && !live->opts.no_ipis;
 	skel->rodata->cfg_lat_poll = state0_polls(live->topo);
 	skel->rodata->cfg_lat_tick_device = live->features.hrtimers_to_tick_device;
 	skel->rodata->cfg_lat_tick_sched = live->features.hrtimers_to_tick_sched;
@@ -131,6 +139,8 @@ void tmigr_live_latency_choose(struct tmigr_live *live)
 		int lat_tp = lat_progs[i].lat_tp, tp = lat_progs[i].tp;
 		bool there = lat_tp != NO_TP ? f->lat_tp[lat_tp] : f->tp_arg[tp] == 0;
 
+		if (live->opts.no_ipis && tells_of_ipis(lat_tp))
+			there = false;
 		bpf_program__set_autoload(lat_prog(live, i), on && there);
 	}
 	bpf_program__set_autoload(skel->progs.lat_cpu_idle, on);

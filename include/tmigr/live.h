@@ -32,6 +32,7 @@ struct tmigr_live_opts {
 	bool kick;	   /* wake each CPU once before the first window */
 	bool no_ksyms;	   /* tests: behave as without KALLSYMS_ALL */
 	bool no_snapshot;  /* tests: learn from events alone */
+	bool no_ipis;	   /* tests: behave as where no event tells of interrupts between CPUs */
 };
 
 /* Takes @n records; <0 stops the drain and is returned. */

@@ -400,17 +400,60 @@ static int bringup_step(void)
 	return ret;
 }
 
-static int open_bench(struct bench *b)
+static int open_bench(struct bench *b, bool no_ipis)
 {
-	const struct tmigr_live_opts opts = {.latency = true, .no_stats = true};
+	const struct tmigr_live_opts opts = {.latency = true, .no_stats = true, .no_ipis = no_ipis};
 	struct tmigr_err err = {""};
 	int ret = tmigr_topology_read(NULL, NULL, 0, &b->topo, &err);
 
+	b->bringup = bringup_step();
 	if (!ret)
 		ret = tmigr_live_open(&opts, b->topo, &b->live, &err);
-	if (ret)
+	if (ret) {
 		printf("1..0 # SKIP %s\n", err.text);
-	return ret;
+		return ret;
+	}
+	b->idx = b->topo->n_cpus - 1;
+	b->cpu = b->topo->cpus[b->idx].cpu;
+	return 0;
+}
+
+static void close_bench(struct bench *b)
+{
+	tap_ok(!b->failed, "figures could be read at every edge");
+	tmigr_live_close(b->live);
+	tmigr_topology_free(b->topo);
+}
+
+/* Without the events of interrupts between CPUs, what no handler tells of is unknown, and
+ * nothing else is. */
+static void check_unknown(void)
+{
+	static const struct {
+		const char *events;
+		enum tmigr_wake_cause cause;
+	} known[] = {{"exS", TMIGR_WAKE_UNKNOWN},   {"ex", TMIGR_WAKE_UNKNOWN},
+		     {"extTsS", TMIGR_WAKE_TIMER},  {"exiI", TMIGR_WAKE_IRQ},
+		     {"extTMs", TMIGR_WAKE_REMOTE}, {"enxS", TMIGR_WAKE_POLLED}};
+	struct tmigr_lat_figures before, after;
+	struct bench b = {0};
+
+	if (open_bench(&b, true))
+		return;
+	tap_ok(!tmigr_live_latency_causes(b.live), "without the events of IPIs: it says so");
+	events(&b, "S");
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		before = figures(&b, SLOT, NULL);
+		events(&b, known[i].events);
+		events(&b, "Z");
+		after = figures(&b, SLOT, NULL);
+		tap_ok(after.sums.causes[known[i].cause].count ==
+				       before.sums.causes[known[i].cause].count + 1 &&
+			       causes(&after.sums) == causes(&before.sums) + 1,
+		       "... %s: %s", known[i].events, tmigr_wake_cause_name(known[i].cause));
+		events(&b, "xSS");
+	}
+	close_bench(&b);
 }
 
 int main(void)
@@ -421,15 +464,12 @@ int main(void)
 		puts("1..0 # SKIP needs root");
 		return 0;
 	}
-	if (open_bench(&b))
+	if (open_bench(&b, false))
 		return 0;
-	b.idx = b.topo->n_cpus - 1;
-	b.cpu = b.topo->cpus[b.idx].cpu;
 	if (b.topo->n_cpus < 2 || bpf_program__fd(b.live->skel->progs.lat_local_timer_entry) < 0) {
 		puts("1..0 # SKIP needs two CPUs, and x86's events of interrupts");
 		return 0;
 	}
-	b.bringup = bringup_step();
 	events(&b, "S"); /* to the idle task */
 	figures(&b, SLOT, NULL);
 	check_lead(&b);
@@ -440,8 +480,7 @@ int main(void)
 	check_unread(&b);
 	check_online(&b);
 	check_details(&b);
-	tap_ok(!b.failed, "figures could be read at every edge");
-	tmigr_live_close(b.live);
-	tmigr_topology_free(b.topo);
+	close_bench(&b);
+	check_unknown();
 	return tap_done();
 }

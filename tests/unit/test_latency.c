@@ -324,12 +324,86 @@ static void test_csv(void **state)
 	drop(m);
 }
 
+/* The text's paragraphs, each one line with single spaces; the caller's. */
+static char *text_of(const json_t *report)
+{
+	char *text = NULL, *to;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_int_equal(tmigr_report_text(report, out), 0);
+	fclose(out);
+	to = text;
+	for (const char *from = text; *from; from++)
+		if (*from > ' ' || (to > text && to[-1] != ' '))
+			*to++ = *from > ' ' ? *from : ' ';
+	*to = 0;
+	return text;
+}
+
+/* What the big CPUs were woken for, how often, and what it cost them. */
+static void test_answer(void **state)
+{
+	struct machine *m = machine_with_latency();
+	struct tmigr_latency *lat = m->totals.latency;
+	json_t *report;
+	char *text;
+
+	(void)state;
+	for (int i = 4; i < CPUS; i++) {
+		lat->details[2 * i].arg = 0; /* all for a LITTLE one */
+		lat->details[2 * i].row =
+			(struct tmigr_lat_row){.count = 1000u + i, .awake_ns = 500 * MS};
+		lat->cpus[i][SLEEP].sums.causes[TMIGR_WAKE_REMOTE] = lat->details[2 * i].row;
+	}
+	report = report_of(m);
+	text = text_of(report);
+	assert_non_null(strstr(text,
+			       "big CPUs were woken 4022 times from cpu-sleep to run timers of "
+			       "LITTLE CPUs, which cost them 2.000 s of it"));
+	assert_null(strstr(text, "the cause is unknown"));
+	free(text);
+	json_decref(report);
+	drop(m);
+}
+
+/* Where the kernel lacks events: said, with the share of what is unknown. */
+static void test_unknown(void **state)
+{
+	struct machine *m = machine_with_latency();
+	struct tmigr_latency *lat = m->totals.latency;
+	json_t *report;
+	char *text;
+
+	(void)state;
+	lat->causes_known = false;
+	lat->n_details = 0;
+	for (int i = 0; i < CPUS; i++) {
+		struct tmigr_lat_sums *s = &lat->cpus[i][SLEEP].sums;
+
+		memset(s->causes, 0, sizeof(s->causes));
+		s->causes[TMIGR_WAKE_UNKNOWN].count = 25;
+		s->causes[TMIGR_WAKE_TIMER].count = 75;
+	}
+	report = report_of(m);
+	text = text_of(report);
+	assert_non_null(strstr(text,
+			       "This kernel does not trace all that can end an idle interval: "
+			       "without a handler that it tells of, the cause is unknown."));
+	assert_non_null(strstr(text, "big cpu-sleep unknown 100 25.0 "));
+	assert_non_null(strstr(text, "big cpu-sleep own-timer 300 75.0 "));
+	free(text);
+	json_decref(report);
+	drop(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_refuses),
 		cmocka_unit_test(test_report_adds_up), cmocka_unit_test(test_details),
 		cmocka_unit_test(test_quantiles),      cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_answer),	       cmocka_unit_test(test_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
