@@ -93,13 +93,13 @@ static const char *stamp(const char *p, const char *end, struct text_head *h)
 /* "system:name:", up to a colon that a blank or the end follows. */
 static bool name(const char *p, const char *end, struct text_head *h)
 {
-	if (p < end && *p == '(') { /* trace-cmd report --ts-diff */
+	p = skip_blanks(p, end);
+	if (p < end && *p == '(') { /* "(+12)": trace-cmd report --ts-diff */
 		p = memchr(p, ')', (size_t)(end - p));
 		if (!p)
 			return false;
-		p++;
+		p = skip_blanks(p + 1, end);
 	}
-	p = skip_blanks(p, end);
 	h->name = p;
 	for (; p < end && *p != ' '; p++) {
 		if (*p != ':')
