@@ -279,6 +279,7 @@ static __always_inline void lat_enter(struct tmigr_lat_state *st, __u64 t, __u32
 static __always_inline void lat_exit(struct tmigr_lat_state *st, __u64 t)
 {
 	st->ready_ns = t;
+	st->idle = 1; /* not known yet of a CPU that has slept since before the programs */
 	if (!st->enter_ns)
 		return;
 	/* Later than the handlers that ran inside: it polled. */
