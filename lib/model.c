@@ -62,6 +62,7 @@ int tmigr_model_new(const struct tmigr_model_cfg *cfg, struct tmigr_model **ret)
 	m->cfg = *cfg;
 	m->sorted = true;
 	m->end_ns = TMIGR_NEVER;
+	m->arrivals = -64U; /* wraps soon, in tests too, not after days */
 	m->n_cpus = n;
 	for (size_t i = 0; i < n; i++)
 		if (topo->cpus[i].cpu >= m->n_numbers)
