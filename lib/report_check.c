@@ -230,6 +230,54 @@ static const struct shape changed_shape[] = {
 	{0},
 };
 
+static const struct shape hotplug_sum_shape[] = {
+	{"count", UINT, 0, NULL},
+	{"any_ns", UINT, 0, NULL},
+	{0},
+};
+
+static const struct shape hotplug_step_shape[] = {
+	{"step", UINT, 0, NULL},
+	{"name", STRING, 0, NULL},
+	{"time_ns", UINT, 0, NULL},
+	{"calls", UINT, 0, NULL},
+	{"own", BOOL, 0, NULL},
+	{"back", BOOL, OPTIONAL, NULL},
+	{"timer_migration", BOOL, OPTIONAL, NULL},
+	{0},
+};
+
+static const struct shape hotplug_failed_shape[] = {
+	{"step", UINT, 0, NULL},
+	{"name", STRING, 0, NULL},
+	{"errno", UINT, 0, NULL},
+	{0},
+};
+
+static const struct shape hotplug_op_shape[] = {
+	{"cpu", UINT, 0, NULL},
+	{"up", BOOL, 0, NULL},
+	{"start_ns", UINT, 0, NULL},
+	{"total_ns", UINT, 0, NULL},
+	{"asking_ns", UINT, 0, NULL},
+	{"own_ns", UINT, 0, NULL},
+	{"between_ns", UINT, 0, NULL},
+	{"timer_migration_ns", UINT, 0, NULL},
+	{"cut", TEXTS, 0, NULL},
+	{"failed", OBJECT, NULLABLE, hotplug_failed_shape},
+	{"steps", ARRAY, 0, hotplug_step_shape},
+	{0},
+};
+
+static const struct shape hotplug_shape[] = {
+	{"bring_ups", OBJECT, 0, hotplug_sum_shape},
+	{"take_downs", OBJECT, 0, hotplug_sum_shape},
+	{"lost", UINT, 0, NULL},
+	{"callbacks", UINT, 0, NULL},
+	{"operations", ARRAY, 0, hotplug_op_shape},
+	{0},
+};
+
 static const struct shape report_shape[] = {
 	{"label", STRING, OPTIONAL, NULL},
 	{"run", UINT, OPTIONAL, NULL},
@@ -240,6 +288,7 @@ static const struct shape report_shape[] = {
 	{"metrics", ARRAY, OPTIONAL, metric_shape},
 	{"metric_notes", TEXTS, OPTIONAL, NULL},
 	{"energy", ARRAY, OPTIONAL, energy_shape},
+	{"hotplug", OBJECT, OPTIONAL, hotplug_shape},
 	{"start_ns", UINT, 0, NULL},
 	{"window_ns", UINT, 0, NULL},
 	{"residency_source", STRING, 0, NULL},
