@@ -70,6 +70,11 @@ static const struct tmigr_csv_column residency[] = {
 	{"above", "Too deep", "", "integer", "Intervals that were too short for the state"},
 	{"below", "Too shallow", "", "integer",
 	 "Intervals that were long enough for a deeper state"},
+	{"tmigr_idle_ns", "Running, idle to timer migration", "ns", "integer",
+	 "Of the running time: that in which the CPU was idle to timer migration; empty: not "
+	 "measured"},
+	{"tmigr_unknown_ns", "Running, not known to timer migration", "ns", "integer",
+	 "Of the running time: that in which it is not known what the CPU was to timer migration"},
 };
 
 static const struct tmigr_csv_column migrator[] = {

@@ -22,6 +22,7 @@ static void init_cpu(struct tmigr_model *m, size_t i)
 		.idle_slot = TMIGR_SLOT_UNKNOWN,
 		.seen = !tc->online,
 		.woke_done = !tc->online,
+		.part = tc->online ? TMIGR_PARTS : TMIGR_PART_OUTSIDE,
 		.available = tc->online,
 		.in_play = tc->online,
 		.duty = tc->online ? TMIGR_DUTY_UNKNOWN : TMIGR_DUTY_NONE,
@@ -181,6 +182,7 @@ static void subject_record(struct tmigr_model *m, const struct tmigr_rec *rec)
 
 	if (cpu < 0)
 		return;
+	tmigr_part_record(m, cpu, rec);
 	switch (rec->type) {
 	case TMIGR_REC_CPU_ACTIVE:
 	case TMIGR_REC_HANDLE_REMOTE_CPU:
@@ -303,8 +305,8 @@ static void any_record(struct tmigr_model *m, size_t idx)
 /*
  * After the window: a group's words confirm or reveal what was lost before the
  * end, unless a CLEAN vouches for the time up to it; a LOST may reach back into
- * the window, and the first information about a CPU's idle state dates back as
- * it does inside the window.
+ * the window, and the first information about a CPU's idle state, or of what it
+ * is to timer migration, dates back as it does inside the window.
  */
 static void tail_record(struct tmigr_model *m, size_t idx)
 {
@@ -343,7 +345,9 @@ static void tail_record(struct tmigr_model *m, size_t idx)
 			tmigr_resid_offline(m, cpu);
 		break;
 	default:
-		break;
+		cpu = tmigr_model_cpu(m, rec.b);
+		if (cpu >= 0 && !tmigr_part_seen(m, cpu))
+			tmigr_part_record(m, cpu, &rec);
 	}
 }
 

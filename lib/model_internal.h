@@ -6,6 +6,7 @@
  * model_order.c      hold back, sort, put group updates into seq order
  * model_hierarchy.c  groups, links, roots, views
  * model_residency.c  idle states of the CPUs
+ * model_part.c       what a CPU that runs is to timer migration
  * model_root.c       regimes of the roots: resolution, duty, loss
  * model_group.c      the groups' own migrators
  * model_log.c        the roots' piece logs, segments, holders
@@ -66,6 +67,11 @@ struct tmigr_mcpu {
 	bool seen;		/* anything is known about its idle state */
 	bool start_seen;
 	bool woke_done; /* a remote expiry was booked to the interval */
+	/* what it is to timer migration: enum tmigr_part; TMIGR_PARTS: nothing told it yet */
+	unsigned int part;
+	__u64 part_at_ns;		/* accounted up to here */
+	__u64 part_ns[TMIGR_PARTS + 1]; /* since since_ns */
+	__u64 unseen_ns;		/* running while nothing had told it */
 	/* timer migration */
 	bool available;
 	bool in_play; /* may be in the hierarchy (online, not unavailable) */
@@ -206,6 +212,18 @@ void tmigr_resid_offline(struct tmigr_model *m, int cpu);
 void tmigr_resid_snap(struct tmigr_model *m, int cpu, __u64 state);
 void tmigr_resid_lost(struct tmigr_model *m, int cpu, __u64 from_ns);
 void tmigr_resid_finish(struct tmigr_model *m);
+
+/* model_part.c */
+void tmigr_part_account(struct tmigr_model *m, int cpu, __u64 t_ns);
+/* The CPU ran for @running_ns, since since_ns. */
+void tmigr_part_book(struct tmigr_model *m, int cpu, __u64 running_ns);
+/* since_ns is another one. */
+void tmigr_part_clear(struct tmigr_model *m, int cpu);
+bool tmigr_part_seen(const struct tmigr_model *m, int cpu);
+/* Of any type; of most nothing comes. */
+void tmigr_part_record(struct tmigr_model *m, int cpu, const struct tmigr_rec *rec);
+void tmigr_part_lost(struct tmigr_model *m, int cpu);
+void tmigr_part_finish(struct tmigr_model *m);
 
 /* model_root.c */
 int tmigr_root_new(struct tmigr_model *m, int top); /* index or -1 */

@@ -23,14 +23,19 @@ static void account(struct tmigr_model *m, int cpu, __u64 t_ns)
 	struct tmigr_mcpu *c = &m->cpus[cpu];
 	__u64 from = c->since_ns > m->cfg.start_ns ? c->since_ns : m->cfg.start_ns;
 
+	tmigr_part_account(m, cpu, t_ns);
 	if (t_ns > from) {
 		m->figures[cpu].time_ns[c->slot] += t_ns - from;
+		if (c->slot == TMIGR_SLOT_RUNNING)
+			tmigr_part_book(m, cpu, t_ns - from);
 		if (m->cfg.cpu_span)
 			m->cfg.cpu_span(m->cfg.arg,
 					&(struct tmigr_cpu_span){c->cpu, c->slot, from, t_ns});
 	}
-	if (t_ns > c->since_ns)
+	if (t_ns > c->since_ns) {
 		c->since_ns = t_ns;
+		tmigr_part_clear(m, cpu);
+	}
 }
 
 static unsigned int state_slot(__u64 state)
@@ -157,6 +162,7 @@ void tmigr_resid_lost(struct tmigr_model *m, int cpu, __u64 from_ns)
 	first(m, cpu, TMIGR_SLOT_UNKNOWN);
 	account(m, cpu, from_ns < m->now_ns ? from_ns : m->now_ns);
 	c->slot = TMIGR_SLOT_UNKNOWN;
+	tmigr_part_lost(m, cpu);
 	account(m, cpu, m->now_ns);
 	c->idle_slot = TMIGR_SLOT_UNKNOWN;
 	c->start_seen = false;
@@ -167,4 +173,5 @@ void tmigr_resid_finish(struct tmigr_model *m)
 {
 	for (size_t i = 0; i < m->n_cpus; i++)
 		account(m, i, m->end_ns);
+	tmigr_part_finish(m);
 }

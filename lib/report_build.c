@@ -146,6 +146,37 @@ static json_t *build_states(const struct tmigr_topo_cpu *cpu, const struct resid
 	return tmigr_whole(states, bad);
 }
 
+/* What is not measured at all: the hierarchy, on a kernel without it or by --no-timeline. */
+static bool has_parts(const struct tmigr_report_source *in)
+{
+	return !json_is_false(json_object_get(in->info, "timeline")) &&
+	       !json_is_false(json_object_get(in->info, "timer_migration_hierarchy"));
+}
+
+/*
+ * What the CPU was to timer migration while it ran; it adds up to @running_ns.  That is
+ * the maps' where there are any: time that the timeline does not know is not known.
+ */
+static json_t *build_parts(const struct tmigr_report_source *in, size_t i, __u64 running_ns)
+{
+	static const char *const keys[TMIGR_PARTS] = {"active_ns", "idle_ns", "outside_ns",
+						      "unknown_ns"};
+	const __u64 *ns = in->res->cpus[i].running_ns;
+	__u64 known = ns[TMIGR_PART_ACTIVE] + ns[TMIGR_PART_IDLE] + ns[TMIGR_PART_OUTSIDE];
+	json_t *parts;
+	bool bad;
+
+	if (!has_parts(in))
+		return json_null();
+	parts = json_object();
+	bad = !parts;
+	for (int k = 0; k < TMIGR_PART_UNKNOWN; k++)
+		tmigr_put(parts, keys[k], tmigr_json_u64(known <= running_ns ? ns[k] : 0), &bad);
+	tmigr_put(parts, keys[TMIGR_PART_UNKNOWN],
+		  tmigr_json_u64(known <= running_ns ? running_ns - known : running_ns), &bad);
+	return tmigr_whole(parts, bad);
+}
+
 static json_t *build_cpu(const struct tmigr_report_source *in, size_t i)
 {
 	const struct tmigr_topo_cpu *cpu = &in->topo->cpus[i];
@@ -158,8 +189,11 @@ static json_t *build_cpu(const struct tmigr_report_source *in, size_t i)
 	tmigr_put(c, "capacity", tmigr_json_u64(cpu->capacity), &bad);
 	if (cpu->class_guessed)
 		tmigr_put(c, "class_guessed", json_true(), &bad);
+	if (cpu->nohz_full)
+		tmigr_put(c, "nohz_full", json_true(), &bad);
 	tmigr_put(c, "online", json_boolean(cpu->online), &bad);
 	tmigr_put(c, "running_ns", tmigr_json_u64(r.time_ns[TMIGR_SLOT_RUNNING]), &bad);
+	tmigr_put(c, "running_tmigr", build_parts(in, i, r.time_ns[TMIGR_SLOT_RUNNING]), &bad);
 	tmigr_put(c, "offline_ns", tmigr_json_u64(r.time_ns[TMIGR_SLOT_OFFLINE]), &bad);
 	tmigr_put(c, "unknown_ns", tmigr_json_u64(r.time_ns[TMIGR_SLOT_UNKNOWN]), &bad);
 	tmigr_put(c, "states", build_states(cpu, &r), &bad);

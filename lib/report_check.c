@@ -97,12 +97,22 @@ static const struct shape latency_shape[] = {
 	{"cpus", ARRAY, 0, latency_cpu_shape}, {0},
 };
 
+static const struct shape running_shape[] = {
+	{"active_ns", UINT, 0, NULL},
+	{"idle_ns", UINT, 0, NULL},
+	{"outside_ns", UINT, 0, NULL},
+	{"unknown_ns", UINT, 0, NULL},
+	{0},
+};
+
 static const struct shape cpu_shape[] = {
 	{"cpu", UINT, 0, NULL},
 	{"class", STRING, 0, NULL},
 	{"capacity", UINT, 0, NULL},
 	{"online", BOOL, 0, NULL},
+	{"nohz_full", BOOL, OPTIONAL, NULL},
 	{"running_ns", UINT, 0, NULL},
+	{"running_tmigr", OBJECT, NULLABLE | OPTIONAL, running_shape},
 	{"offline_ns", UINT, 0, NULL},
 	{"unknown_ns", UINT, 0, NULL},
 	{"states", ARRAY, 0, state_shape},
@@ -295,6 +305,7 @@ static const struct shape report_shape[] = {
 	{"cpuidle_driver", STRING, 0, NULL},
 	{"cpuidle_governor", STRING, 0, NULL},
 	{"timer_migration", UINT, NULLABLE, NULL},
+	{"timer_migration_end", UINT, NULLABLE | OPTIONAL, NULL},
 	{"answer", OBJECT, 0, answer_shape},
 	{"classes", ARRAY, 0, class_shape},
 	{"roots", ARRAY, 0, root_shape},

@@ -114,6 +114,27 @@ static void put_plain(struct csv *t, const json_t *cpu, const char *state, const
 	put_text(t, name);
 	put_u64(t, ns);
 	put_empty(t, 3);
+}
+
+/* A time that is no part of running. */
+static void put_other(struct csv *t, const json_t *cpu, const char *name, __u64 ns)
+{
+	put_plain(t, cpu, "", name, ns);
+	put_empty(t, 2);
+	end_row(t);
+}
+
+static void put_running(struct csv *t, const json_t *cpu)
+{
+	const json_t *parts = json_object_get(cpu, "running_tmigr");
+
+	put_plain(t, cpu, "-1", "running", tmigr_rep_u64(cpu, "running_ns"));
+	if (json_is_object(parts)) {
+		put_key(t, parts, "idle_ns");
+		put_key(t, parts, "unknown_ns");
+	} else {
+		put_empty(t, 2);
+	}
 	end_row(t);
 }
 
@@ -126,6 +147,7 @@ static void put_state(struct csv *t, const json_t *cpu, const json_t *s)
 	put_key(t, s, "entries");
 	put_key(t, s, "above");
 	put_key(t, s, "below");
+	put_empty(t, 2);
 	end_row(t);
 }
 
@@ -138,13 +160,13 @@ static void put_residency(struct csv *t, const json_t *report)
 		__u64 offline = tmigr_rep_u64(cpu, "offline_ns");
 		__u64 unknown = tmigr_rep_u64(cpu, "unknown_ns");
 
-		put_plain(t, cpu, "-1", "running", tmigr_rep_u64(cpu, "running_ns"));
+		put_running(t, cpu);
 		json_array_foreach (json_object_get(cpu, "states"), k, s)
 			put_state(t, cpu, s);
 		if (offline)
-			put_plain(t, cpu, "", "offline", offline);
+			put_other(t, cpu, "offline", offline);
 		if (unknown)
-			put_plain(t, cpu, "", "unknown", unknown);
+			put_other(t, cpu, "unknown", unknown);
 	}
 }
 

@@ -154,6 +154,13 @@ bool tmigr_rep_is_whole(const json_t *op)
 	       json_is_null(json_object_get(op, "failed"));
 }
 
+bool tmigr_rep_tick_off(const json_t *cpu, __u64 window_ns)
+{
+	__u64 idle = tmigr_rep_u64(json_object_get(cpu, "running_tmigr"), "idle_ns");
+
+	return idle > 0 && idle >= window_ns / 20;
+}
+
 const json_t *tmigr_rep_find(const json_t *array, const char *key, const char *value, int *ret_i)
 {
 	const json_t *e;

@@ -55,6 +55,9 @@ const json_t *tmigr_rep_find(const json_t *array, const char *key, const char *v
 /* An operation of hotplug that lies in the window as a whole and did not fail: others make no
  * figure. */
 bool tmigr_rep_is_whole(const json_t *op);
+/* Of an entry of cpus[]: so much of the window did it run and was idle to timer migration
+ * that it had its tick off; else that is the idle loop outside of its idle states. */
+bool tmigr_rep_tick_off(const json_t *cpu, __u64 window_ns);
 /* Entry of cpus[] (ascending) with this number, or NULL.  O(log n). */
 const json_t *tmigr_rep_cpu(const json_t *report, __u64 cpu);
 /* Its class name; "?" when the report does not have the CPU. */

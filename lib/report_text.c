@@ -211,6 +211,64 @@ static char *guessed_cpus(const json_t *report)
 	return text;
 }
 
+/* "6-7", owned by the caller; NULL: no CPU was busy with its tick off. */
+static char *tick_off_cpus(const json_t *report, __u64 *ret_ns)
+{
+	const json_t *cpus = json_object_get(report, "cpus"), *c;
+	unsigned int *list = calloc(json_array_size(cpus) + 1, sizeof(*list));
+	__u64 window = tmigr_rep_u64(report, "window_ns");
+	char *text = NULL;
+	size_t i, n = 0;
+
+	*ret_ns = 0;
+	if (!list)
+		return NULL;
+	json_array_foreach (cpus, i, c) {
+		if (!tmigr_rep_tick_off(c, window))
+			continue;
+		list[n++] = (unsigned int)tmigr_rep_u64(c, "cpu");
+		*ret_ns += tmigr_rep_u64(json_object_get(c, "running_tmigr"), "idle_ns");
+	}
+	if (n)
+		text = tmigr_cpulist_format(list, n);
+	free(list);
+	return text;
+}
+
+static void put_tick_off(const json_t *report, const struct notes *out)
+{
+	char buf[TMIGR_FMT_MAX];
+	__u64 ns;
+	char *cpus = tick_off_cpus(report, &ns);
+
+	if (cpus)
+		put_note(out,
+			 "CPUs %s were idle to timer migration while they ran, for %s in all: busy "
+			 "with "
+			 "the tick off (nohz_full), not asleep.",
+			 cpus, tmigr_fmt_dur(buf, ns));
+	free(cpus);
+}
+
+/* In the window, as far as its two ends tell. */
+static void put_sysctl(const json_t *report, const struct notes *out)
+{
+	const json_t *start = json_object_get(report, "timer_migration");
+	const json_t *end = json_object_get(report, "timer_migration_end");
+	long long was = json_integer_value(start), is = json_integer_value(end);
+
+	if (json_is_null(start) &&
+	    !json_is_false(json_object_get(report, "timer_migration_hierarchy")))
+		put_note(out, "what kernel.timer_migration was is not known.");
+	else if (json_is_integer(start) && json_is_integer(end) && was != is)
+		put_note(out,
+			 "kernel.timer_migration was %lld at the start of the window and %lld at "
+			 "its end: the figures are of both.",
+			 was, is);
+	else if (json_is_integer(start) && !was)
+		put_note(out, "timer migration is switched off (kernel.timer_migration = 0).");
+}
+
 static void put_metric_notes(const json_t *report, const struct notes *out)
 {
 	const json_t *notes = json_object_get(report, "metric_notes"), *n;
@@ -229,7 +287,6 @@ void tmigr_text_notes(const json_t *report, tmigr_put_text put, void *arg)
 {
 	const struct notes to = {put, arg}, *out = &to;
 	const json_t *partial = json_object_get(report, "partial");
-	const json_t *sysctl = json_object_get(report, "timer_migration");
 	const char *unlearnt = tmigr_rep_str(json_object_get(report, "hierarchy"), "unlearnt");
 	const char *failed = tmigr_rep_str(report, "failed");
 	const char *why = tmigr_rep_str(report, "source_why");
@@ -258,8 +315,8 @@ void tmigr_text_notes(const json_t *report, tmigr_put_text put, void *arg)
 	if (json_is_false(json_object_get(report, "timeline")))
 		put_note(out, "only idle states and remote expiries were measured (--no-timeline): "
 			      "there is neither a hierarchy nor a migrator in this report.");
-	if (json_is_integer(sysctl) && json_integer_value(sysctl) == 0)
-		put_note(out, "timer migration is switched off (kernel.timer_migration = 0).");
+	put_sysctl(report, out);
+	put_tick_off(report, out);
 	if (*unlearnt && json_array_size(json_object_get(report, "roots")))
 		put_note(out,
 			 "the place of CPUs %s in the hierarchy never showed; what depends on it "

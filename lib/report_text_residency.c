@@ -172,12 +172,25 @@ static void cpu_state_cells(struct tmigr_table *t, const struct tmigr_names *sta
 	}
 }
 
+/* A column of its own only where it says something: busy CPUs with their tick off. */
+static bool any_tick_off(const json_t *report)
+{
+	__u64 window = tmigr_rep_u64(report, "window_ns");
+	const json_t *cpu;
+	bool any = false;
+	size_t i;
+
+	json_array_foreach (json_object_get(report, "cpus"), i, cpu)
+		any |= tmigr_rep_tick_off(cpu, window);
+	return any;
+}
+
 struct tmigr_table *tmigr_table_cpus(const json_t *report, const struct tmigr_residency *r)
 {
 	const json_t *cpus = json_object_get(report, "cpus"), *cpu;
 	__u64 window = tmigr_rep_u64(report, "window_ns");
 	struct tmigr_table *t = tmigr_table_new(1);
-	bool offline = false, unknown = false;
+	bool offline = false, unknown = false, tick_off = any_tick_off(report);
 	size_t i;
 
 	for (i = 0; i < r->n_classes; i++) {
@@ -188,6 +201,8 @@ struct tmigr_table *tmigr_table_cpus(const json_t *report, const struct tmigr_re
 	if (r->n_classes > 1)
 		tmigr_table_column(t, false, "class");
 	tmigr_table_column(t, true, "running");
+	if (tick_off)
+		tmigr_table_column(t, true, "of it tmigr-idle");
 	for (i = 0; i < r->states.n; i++)
 		tmigr_table_column(t, true, r->states.names[i]);
 	if (offline)
@@ -199,6 +214,10 @@ struct tmigr_table *tmigr_table_cpus(const json_t *report, const struct tmigr_re
 		if (r->n_classes > 1)
 			tmigr_table_cell(t, tmigr_rep_str(cpu, "class"));
 		tmigr_table_sec(t, tmigr_rep_u64(cpu, "running_ns"), window);
+		if (tick_off)
+			tmigr_table_sec(
+				t, tmigr_rep_u64(json_object_get(cpu, "running_tmigr"), "idle_ns"),
+				window);
 		cpu_state_cells(t, &r->states, cpu, window);
 		if (offline)
 			tmigr_table_sec(t, tmigr_rep_u64(cpu, "offline_ns"), window);

@@ -260,8 +260,6 @@ static int read_nodes(const char *root, struct tmigr_topology *topo, struct tmig
 
 static void read_system(const char *root, struct tmigr_topology *topo)
 {
-	long long n = -1;
-
 	if (sysfs_name(root, CPU_DIR "/cpuidle/current_driver", topo->driver,
 		       sizeof(topo->driver)) < 0 ||
 	    !topo->driver[0])
@@ -271,8 +269,15 @@ static void read_system(const char *root, struct tmigr_topology *topo)
 		       sizeof(topo->governor)) < 0)
 		sysfs_name(root, CPU_DIR "/cpuidle/current_governor", topo->governor,
 			   sizeof(topo->governor));
+	topo->timer_migration = tmigr_topology_sysctl(root);
+}
+
+int tmigr_topology_sysctl(const char *root)
+{
+	long long n = -1;
+
 	sysfs_number(root, "/proc/sys/kernel/timer_migration", 0, 1, &n);
-	topo->timer_migration = (int)n;
+	return (int)n;
 }
 
 int tmigr_topology_read(const char *root, const char *const *overrides, size_t n_overrides,

@@ -216,7 +216,8 @@ struct session {
 	json_t *info;
 	json_t *report; /* NULL: none was made */
 	__u64 start_ns, end_ns;
-	int failed; /* exit code of what went wrong on the way, 0 nothing */
+	int sysctls[2]; /* kernel.timer_migration at the window's start and end; -1: unreadable */
+	int failed;	/* exit code of what went wrong on the way, 0 nothing */
 };
 
 /* All of these return 0, or the exit code with the error told. */

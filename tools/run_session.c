@@ -284,6 +284,7 @@ int session_start(struct session *s)
 	/* Before the window's edge, and behind it at the end: to read may take a
 	 * while, and work of other CPUs. */
 	tmigr_energy_begin(s->energy, tmigr_now_ns());
+	s->sysctls[0] = s->topo->timer_migration = tmigr_topology_sysctl(NULL);
 	ret = s->daemon ? remote_start(s) : start_engine(s);
 	s->open = !ret;
 	return ret ? ret : open_recording(s);
@@ -329,6 +330,7 @@ int session_stop(struct session *s, __u64 at_ns)
 
 	s->open = false;
 	tmigr_energy_end(s->energy, tmigr_now_ns());
+	s->sysctls[1] = tmigr_topology_sysctl(NULL);
 	return ret;
 }
 
@@ -404,6 +406,11 @@ static int figures(struct session *s, int exit_status, bool interrupted)
 	    tmigr_topology_refresh(NULL, s->opts->classes.items, s->opts->classes.n, s->topo,
 				   &s->end_topo, &err) < 0)
 		return tool_error("run", "%s", err.text);
+	if (s->end_topo) /* A daemon's is as old as the daemon. */
+		s->end_topo->timer_migration = s->sysctls[0];
+	if (json_object_set_new(s->info, "timer_migration_end",
+				s->sysctls[1] < 0 ? json_null() : json_integer(s->sysctls[1])))
+		return no_memory();
 	if (json_object_set_new(s->info, "interrupted", json_boolean(interrupted)) ||
 	    json_object_set_new(s->info, "exit_status",
 				exit_status < 0 ? json_null() : json_integer(exit_status)))

@@ -5,7 +5,8 @@
  * and segments come out.
  *
  * Laws (each one a test):
- *  1. per CPU: running + every idle state + offline + unknown = window, in ns
+ *  1. per CPU: running + every idle state + offline + unknown = window, in ns; and what
+ *     it was to timer migration while it ran adds up to running
  *  2. per root: held + hand-over + duty + free + unknown = window, in ns
  *  3. a group's accepted updates and its seq distance agree; otherwise the lost
  *     updates are counted and the time they blur is unknown
@@ -144,9 +145,20 @@ int tmigr_model_finish(struct tmigr_model *m, __u64 end_ns);
 
 /* ---- figures; valid after tmigr_model_finish(), owned by the model ---- */
 
+/* What a CPU is to timer migration. */
+enum tmigr_part {
+	TMIGR_PART_ACTIVE,
+	TMIGR_PART_IDLE,
+	TMIGR_PART_OUTSIDE, /* not in the hierarchy: not available, isolated */
+	TMIGR_PART_UNKNOWN,
+	TMIGR_PARTS
+};
+
 struct tmigr_cpu_figures {
 	unsigned int cpu;
 	__u64 time_ns[TMIGR_SLOTS];
+	/* time_ns[TMIGR_SLOT_RUNNING], by what the CPU was to timer migration. */
+	__u64 running_ns[TMIGR_PARTS];
 	__u64 entries[TMIGR_SLOTS]; /* cpu_idle enter events in the window */
 	__u64 above[TMIGR_SLOTS];   /* cpu_idle_miss, by state */
 	__u64 below[TMIGR_SLOTS];

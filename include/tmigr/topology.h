@@ -88,6 +88,9 @@ int tmigr_topology_refresh(const char *root, const char *const *overrides, size_
  */
 int tmigr_topology_online(const char *root, char **ret);
 
+/* The sysctl kernel.timer_migration as it is now: 0, 1, or -1 unreadable. */
+int tmigr_topology_sysctl(const char *root);
+
 /*
  * Copies of @topo, owned by the caller; NULL: no memory.  The one has CPUs online as
  * sysfs says now (where it cannot be read, as in @topo), the other as in @start, which

@@ -73,13 +73,14 @@ def residency(report):
     """Rows as they must be, without label and run."""
     for c in report['cpus']:
         head = [c['cpu'], c['class'], c['capacity']]
-        yield [*head, -1, 'running', c['running_ns'], '', '', '']
+        parts = c['running_tmigr']
+        yield [*head, -1, 'running', c['running_ns'], '', '', '', parts['idle_ns'], parts['unknown_ns']]
         for s in c['states']:
             yield [*head, s['index'], s['name'], s['time_ns'], s['entries'],
-                   s['above'], s['below']]
+                   s['above'], s['below'], '', '']
         for key in ('offline', 'unknown'):
             if c[f'{key}_ns']:
-                yield [*head, '', key, c[f'{key}_ns'], '', '', '']
+                yield [*head, '', key, c[f'{key}_ns'], '', '', '', '', '']
 
 
 def migrator(report):

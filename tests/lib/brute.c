@@ -7,14 +7,106 @@
 
 #include "brute_internal.h"
 
+/* ---- what a CPU is to timer migration ---- */
+
+static void mark(struct bstream *b, size_t p, __u64 t, unsigned int before, unsigned int part)
+{
+	for (size_t i = 0; i < b->n_marks; i++)
+		if (b->marks[i].part == TMIGR_PARTS)
+			b->marks[i].part = before;
+	b->marks = brute_more(b->marks, b->n_marks, sizeof(*b->marks));
+	b->marks[b->n_marks++] = (struct pmark){t < b->end ? t : b->end, p, part};
+}
+
+static unsigned int snapped(const struct tmigr_rec *r)
+{
+	if (!(r->flags & TMIGR_RF_AVAILABLE))
+		return TMIGR_PART_OUTSIDE;
+	return r->flags & TMIGR_RF_TMIGR_IDLE ? TMIGR_PART_IDLE : TMIGR_PART_ACTIVE;
+}
+
+static void parts_of_cpu(struct bstream *b, int cpu)
+{
+	const struct tmigr_topo_cpu *tc = &b->topo->cpus[cpu];
+
+	b->n_marks = 0;
+	mark(b, 0, 0, 0, tc->online ? TMIGR_PARTS : TMIGR_PART_OUTSIDE);
+	for (size_t p = 0; p < b->n; p++) {
+		const struct tmigr_rec *r = &b->recs[p];
+		unsigned int now = b->marks[b->n_marks - 1].part;
+		bool dark = now == TMIGR_PARTS || now == TMIGR_PART_UNKNOWN;
+
+		if (r->type == TMIGR_REC_LOST) {
+			if (r->cpu == tc->cpu && r->b < b->end)
+				mark(b, p, r->t_ns, TMIGR_PART_UNKNOWN, TMIGR_PART_UNKNOWN);
+			continue;
+		}
+		if (r->b != tc->cpu || (r->t_ns >= b->end && now != TMIGR_PARTS))
+			continue;
+		if (r->type == TMIGR_REC_CPU_ACTIVE)
+			mark(b, p, r->t_ns, TMIGR_PART_IDLE, TMIGR_PART_ACTIVE);
+		if (r->type == TMIGR_REC_CPU_IDLE)
+			mark(b, p, r->t_ns, TMIGR_PART_ACTIVE, TMIGR_PART_IDLE);
+		if (r->type == TMIGR_REC_CPU_AVAILABLE)
+			mark(b, p, r->t_ns, TMIGR_PART_OUTSIDE, TMIGR_PART_IDLE);
+		if (r->type == TMIGR_REC_CPU_UNAVAILABLE)
+			mark(b, p, r->t_ns, TMIGR_PART_UNKNOWN, TMIGR_PART_OUTSIDE);
+		if (r->type == TMIGR_REC_CPU_NEW_TIMER_IDLE && dark)
+			mark(b, p, r->t_ns, TMIGR_PART_IDLE, TMIGR_PART_IDLE);
+		if (r->type == TMIGR_REC_SNAP_CPU && dark)
+			mark(b, p, r->t_ns, snapped(r), snapped(r));
+	}
+	mark(b, b->n, b->end, TMIGR_PART_UNKNOWN, TMIGR_PART_UNKNOWN);
+}
+
+/* It ran from @from to @to, both in the window. */
+static void book_parts(struct bstream *b, int cpu, __u64 from, __u64 to)
+{
+	__u64 *ns = b->out->result.cpus[cpu].running_ns;
+
+	for (size_t i = 0; i + 1 < b->n_marks; i++) {
+		__u64 a = b->marks[i].t > from ? b->marks[i].t : from;
+		__u64 z = b->marks[i + 1].t < to ? b->marks[i + 1].t : to;
+
+		ns[b->marks[i].part] += z > a ? z - a : 0;
+	}
+}
+
+/* Record @p tells of records lost since @from, and yet the CPU was told of after that:
+ * by another one. */
+static bool told_after(const struct bstream *b, size_t p, __u64 from)
+{
+	for (size_t i = 1; i + 1 < b->n_marks; i++)
+		if (b->marks[i].p < p && b->marks[i].t > from)
+			return true;
+	return false;
+}
+
 /* ---- residency ---- */
 
 static void book(struct bstream *b, int cpu, unsigned int slot, __u64 from, __u64 to)
 {
 	from = from > b->start ? from : b->start;
 	to = to < b->end ? to : b->end;
-	if (to > from)
-		b->out->result.cpus[cpu].time_ns[slot] += to - from;
+	if (to <= from)
+		return;
+	b->out->result.cpus[cpu].time_ns[slot] += to - from;
+	if (slot == TMIGR_SLOT_RUNNING)
+		book_parts(b, cpu, from, to);
+}
+
+/* As book(), but that the CPU's records are missing from @to on, says @p. */
+static void book_lost(struct bstream *b, int cpu, unsigned int slot, __u64 from, __u64 to, size_t p)
+{
+	struct tmigr_cpu_figures *f = &b->out->result.cpus[cpu];
+	__u64 before[TMIGR_PARTS], ran = f->time_ns[TMIGR_SLOT_RUNNING];
+
+	memcpy(before, f->running_ns, sizeof(before));
+	book(b, cpu, slot, from, to);
+	if (!told_after(b, p, to))
+		return;
+	memcpy(f->running_ns, before, sizeof(before));
+	f->running_ns[TMIGR_PART_UNKNOWN] += f->time_ns[TMIGR_SLOT_RUNNING] - ran;
 }
 
 struct idle {
@@ -100,7 +192,7 @@ static void idle_of_cpu(struct bstream *b, int cpu)
 		} else if (r->type == TMIGR_REC_LOST && r->cpu == tc->cpu && r->b < b->end) {
 			__u64 t = r->t_ns < b->end ? r->t_ns : b->end;
 
-			book(b, cpu, s.seen ? s.slot : TMIGR_SLOT_UNKNOWN, s.since, r->b);
+			book_lost(b, cpu, s.seen ? s.slot : TMIGR_SLOT_UNKNOWN, s.since, r->b, p);
 			s.since = r->b > s.since ? r->b : s.since;
 			s.seen = true;
 			s.slot = TMIGR_SLOT_UNKNOWN;
@@ -556,8 +648,10 @@ void brute_run(const struct tmigr_topology *topo, const struct tmigr_rec *recs, 
 	sort_records(&b);
 	brute_state_init(&b.state, topo, count_groups(&b));
 	brute_stream(&b);
-	for (size_t i = 0; i < topo->n_cpus; i++)
+	for (size_t i = 0; i < topo->n_cpus; i++) {
+		parts_of_cpu(&b, i);
 		idle_of_cpu(&b, i);
+	}
 	sort_changes(&b);
 	remotes(&b);
 	for (size_t p = 0; p < n; p++)
@@ -572,6 +666,7 @@ void brute_run(const struct tmigr_topology *topo, const struct tmigr_rec *recs, 
 	free(b.used);
 	free(b.due);
 	free(b.changes);
+	free(b.marks);
 	free(b.blurs);
 	free(b.gaps);
 }

@@ -24,6 +24,8 @@ static bool same_cpu(size_t i, const struct tmigr_cpu_figures *a, const struct t
 		for (size_t h = 0; h < TMIGR_HIST_BUCKETS; h++)
 			ok &= equal("hist", k, h, a->hist[k][h], b->hist[k][h]);
 	}
+	for (size_t k = 0; k < TMIGR_PARTS; k++)
+		ok &= equal("running_ns", i, k, a->running_ns[k], b->running_ns[k]);
 	return ok;
 }
 

@@ -61,6 +61,13 @@ struct gap {
 	__u64 from, to;
 };
 
+/* A CPU is something else to timer migration from @t on, says record @p. */
+struct pmark {
+	__u64 t;
+	size_t p;
+	unsigned int part; /* enum tmigr_part; TMIGR_PARTS: nothing told it */
+};
+
 /* What is found about the whole stream. */
 struct bstream {
 	const struct tmigr_topology *topo;
@@ -74,6 +81,8 @@ struct bstream {
 	size_t n_blurs;
 	struct gap *gaps;
 	size_t n_gaps;
+	struct pmark *marks; /* of the CPU that is looked at */
+	size_t n_marks;
 	int *due; /* by CPU: change whose duty is due, or -1 */
 	struct bstate state;
 	struct brute *out;

@@ -250,6 +250,10 @@ bool fixture_sums_hold(const struct tmigr_result *r)
 		for (int k = 0; k < TMIGR_SLOTS; k++)
 			sum += r->cpus[i].time_ns[k];
 		ok &= sum == window;
+		sum = 0;
+		for (int k = 0; k < TMIGR_PARTS; k++)
+			sum += r->cpus[i].running_ns[k];
+		ok &= sum == r->cpus[i].time_ns[TMIGR_SLOT_RUNNING];
 	}
 	for (size_t i = 0; i < r->n_roots; i++)
 		ok &= root_sums_hold(&r->roots[i], window);

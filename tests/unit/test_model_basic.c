@@ -70,6 +70,66 @@ static void law1_window_edges(void **state)
 	fixture_free(f);
 }
 
+static struct tmigr_rec rec_snap_cpu(__u64 t, unsigned int cpu, __u8 flags)
+{
+	struct tmigr_rec rec = rec_about(t, cpu, TMIGR_REC_SNAP_CPU, cpu, NEVER);
+
+	rec.flags = flags;
+	return rec;
+}
+
+static void expect_parts(const struct fixture *f, size_t i, __u64 active, __u64 idle, __u64 outside,
+			 __u64 unknown)
+{
+	const __u64 *ns = f->r->cpus[i].running_ns;
+
+	assert_int_equal(ns[TMIGR_PART_ACTIVE], active);
+	assert_int_equal(ns[TMIGR_PART_IDLE], idle);
+	assert_int_equal(ns[TMIGR_PART_OUTSIDE], outside);
+	assert_int_equal(ns[TMIGR_PART_UNKNOWN], unknown);
+}
+
+/* What a CPU is to timer migration while it runs: a silent nohz_full one; one that
+ * stops its tick, sleeps, and wakes; one that leaves and comes back; an isolated one;
+ * one of which nothing is known; one with lost records. */
+static void law1_running_parts(void **state)
+{
+	struct tmigr_topology *topo = machine_new(6, 1, 1, NULL);
+	struct tmigr_rec recs[] = {
+		rec_snap_cpu(500, 0, TMIGR_RF_AVAILABLE | TMIGR_RF_TMIGR_IDLE),
+		rec_about(500, 0, TMIGR_REC_SNAP_IDLE, 0, TMIGR_STATE_RUNNING),
+		rec_about(1200, 1, TMIGR_REC_CPU_IDLE, 1, NEVER),
+		rec_idle(1300, 1, 0),
+		rec_idle(1600, 1, -1),
+		rec_about(1650, 1, TMIGR_REC_CPU_ACTIVE, 1, NEVER),
+		rec_idle(1100, 2, 0),
+		rec_idle(1150, 2, -1),
+		rec_about(1200, 2, TMIGR_REC_CPU_UNAVAILABLE, 2, 0),
+		rec_about(1500, 2, TMIGR_REC_CPU_AVAILABLE, 2, 0),
+		rec_about(1510, 2, TMIGR_REC_CPU_ACTIVE, 2, NEVER),
+		rec_snap_cpu(500, 3, 0),
+		rec_idle(2500, 3, 0),
+		rec_idle(1400, 4, 0),
+		rec_idle(1500, 4, -1),
+		rec_about(500, 5, TMIGR_REC_SNAP_IDLE, 5, TMIGR_STATE_RUNNING),
+		rec_about(1100, 5, TMIGR_REC_CPU_ACTIVE, 5, NEVER),
+		rec_about(1400, 5, TMIGR_REC_LOST, 1300, 3),
+		rec_idle(1400, 5, 0),
+		rec_idle(1600, 5, -1),
+		rec_about(1700, 5, TMIGR_REC_CPU_IDLE, 5, NEVER),
+	};
+	struct fixture *f = RUN(topo, recs);
+
+	(void)state;
+	expect_parts(f, 0, 0, 1000, 0, 0);
+	expect_parts(f, 1, 200 + 350, 100 + 50, 0, 0);
+	expect_parts(f, 2, 490, 10, 300, 100 + 50);
+	expect_parts(f, 3, 0, 0, 1000, 0);
+	expect_parts(f, 4, 0, 0, 0, 900);
+	expect_parts(f, 5, 200, 100 + 300, 0, 100);
+	fixture_free(f);
+}
+
 static void law1_hotplug(void **state)
 {
 	struct tmigr_topology *topo = machine_new(3, 1, 1, NULL);
@@ -327,6 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(law1_residency),
 		cmocka_unit_test(law1_window_edges),
+		cmocka_unit_test(law1_running_parts),
 		cmocka_unit_test(law1_hotplug),
 		cmocka_unit_test(law6_silent_cpu),
 		cmocka_unit_test(law2_duty_dated_back),

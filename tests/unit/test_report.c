@@ -566,17 +566,130 @@ static void test_golden_text(void **state)
 	json_decref(r);
 }
 
+/* CPU 0 was busy with its tick off, CPU 1 ran a little while it went idle and is outside
+ * for the rest; of CPU 2 the timeline says more than the maps: then it says nothing. */
+static json_t *tick_off_report(json_t *info)
+{
+	struct machine *m = machine_4_4();
+	struct tmigr_cpu_figures *f = m->model.res.cpus;
+	json_t *r;
+
+	m->topo.cpus[0].nohz_full = true;
+	f[0].running_ns[TMIGR_PART_ACTIVE] = SEC / 10;
+	f[0].running_ns[TMIGR_PART_IDLE] = SEC * 8 / 10;
+	f[1].running_ns[TMIGR_PART_IDLE] = SEC / 100;
+	f[1].running_ns[TMIGR_PART_OUTSIDE] = SEC - SEC / 100;
+	f[2].running_ns[TMIGR_PART_IDLE] = 2 * SEC;
+	r = machine_report(m, true, info);
+	machine_free(m);
+	return r;
+}
+
+static void expect_parts(const json_t *r, int cpu, json_int_t active, json_int_t idle,
+			 json_int_t outside, json_int_t unknown)
+{
+	const json_t *p =
+		json_object_get(json_array_get(json_object_get(r, "cpus"), cpu), "running_tmigr");
+
+	assert_int_equal(json_integer_value(json_object_get(p, "active_ns")), active);
+	assert_int_equal(json_integer_value(json_object_get(p, "idle_ns")), idle);
+	assert_int_equal(json_integer_value(json_object_get(p, "outside_ns")), outside);
+	assert_int_equal(json_integer_value(json_object_get(p, "unknown_ns")), unknown);
+}
+
+static void test_tick_off(void **state)
+{
+	json_t *r = tick_off_report(NULL), *info;
+	char *text = render(tmigr_report_text, r);
+	const json_t *cpus = json_object_get(r, "cpus");
+
+	(void)state;
+	expect_parts(r, 0, SEC / 10, SEC * 8 / 10, 0, SEC / 10);
+	expect_parts(r, 1, 0, SEC / 100, SEC - SEC / 100, 0);
+	expect_parts(r, 2, 0, 0, 0, SEC);
+	assert_true(json_is_true(json_object_get(json_array_get(cpus, 0), "nohz_full")));
+	assert_null(json_object_get(json_array_get(cpus, 1), "nohz_full"));
+	assert_non_null(strstr(text, "Note: CPUs 0 were idle to timer migration while they ran"));
+	assert_non_null(strstr(text, "of it tmigr-idle"));
+	free(text);
+	text = render(tmigr_report_csv_residency, r);
+	assert_non_null(
+		strstr(text, "0,LITTLE,442,-1,running,1000000000,,,,800000000,100000000\n"));
+	free(text);
+	json_decref(r);
+	info = json_pack("{sb}", "timeline", 0);
+	r = tick_off_report(info);
+	cpus = json_object_get(r, "cpus");
+	assert_true(json_is_null(json_object_get(json_array_get(cpus, 0), "running_tmigr")));
+	text = render(tmigr_report_text, r);
+	assert_null(strstr(text, "of it tmigr-idle"));
+	free(text);
+	text = render(tmigr_report_csv_residency, r);
+	assert_non_null(strstr(text, "0,LITTLE,442,-1,running,1000000000,,,,,\n"));
+	free(text);
+	json_decref(r);
+	json_decref(info);
+}
+
+/* kernel.timer_migration at both ends of the window; -1: not known, -2: not told. */
+static char *sysctl_text(int start, int end)
+{
+	struct machine *m = machine_4_4();
+	json_t *info = json_object(), *r;
+	char *text;
+
+	m->topo.timer_migration = start;
+	if (end > -2)
+		json_object_set_new(info, "timer_migration_end",
+				    end < 0 ? json_null() : json_integer(end));
+	r = machine_report(m, true, info);
+	text = render(tmigr_report_text, r);
+	json_decref(r);
+	json_decref(info);
+	machine_free(m);
+	return text;
+}
+
+static void test_sysctl(void **state)
+{
+	static const struct {
+		int start, end;
+		const char *note; /* NULL: none about it */
+	} cases[] = {
+		{1, 1, NULL},
+		{1, -2, NULL},
+		{1, -1, NULL},
+		{0, 0, "timer migration is switched off"},
+		{0, -2, "timer migration is switched off"},
+		{0, 1, "kernel.timer_migration was 0 at the start of the window and 1 at its end"},
+		{1, 0, "kernel.timer_migration was 1 at the start of the window and 0 at its end"},
+		{-1, -2, "what kernel.timer_migration was is not known"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = sysctl_text(cases[i].start, cases[i].end);
+
+		if (cases[i].note)
+			assert_non_null(strstr(text, cases[i].note));
+		else
+			assert_null(strstr(text, "kernel.timer_migration"));
+		free(text);
+	}
+}
+
 static void test_csv(void **state)
 {
 	json_t *r = report_4_4();
 	char *text = render(tmigr_report_csv_residency, r);
 	static const char head[] =
-		"cpu,class,capacity,state,state_name,time_ns,entries,above,below\n"
-		"0,LITTLE,442,-1,running,1000000000,,,\n"
-		"0,LITTLE,442,0,WFI,2000000000,1000,0,0\n"
-		"0,LITTLE,442,1,cpu-sleep,7000000000,700,12,0\n"
-		"1,LITTLE,442,-1,running,1000000000,,,\n"
-		"1,LITTLE,442,0,WFI,2000000000,1000,0,5\n";
+		"cpu,class,capacity,state,state_name,time_ns,entries,above,below,"
+		"tmigr_idle_ns,tmigr_unknown_ns\n"
+		"0,LITTLE,442,-1,running,1000000000,,,,0,1000000000\n"
+		"0,LITTLE,442,0,WFI,2000000000,1000,0,0,,\n"
+		"0,LITTLE,442,1,cpu-sleep,7000000000,700,12,0,,\n"
+		"1,LITTLE,442,-1,running,1000000000,,,,0,1000000000\n"
+		"1,LITTLE,442,0,WFI,2000000000,1000,0,5,,\n";
 
 	(void)state;
 	assert_memory_equal(text, head, sizeof(head) - 1);
@@ -650,11 +763,11 @@ static void test_csv_odd(void **state)
 	m->totals.cpus[0].time_ns[TMIGR_SLOT_UNKNOWN] = 10 * SEC - 3;
 	r = machine_report(m, true, NULL);
 	text = render(tmigr_report_csv_residency, r);
-	assert_string_equal(text,
-			    "cpu,class,capacity,state,state_name,time_ns,entries,above,below\n"
-			    "0,\"a,\"\"b\"\"\",1024,-1,running,1,,,\n"
-			    "0,\"a,\"\"b\"\"\",1024,,offline,2,,,\n"
-			    "0,\"a,\"\"b\"\"\",1024,,unknown,9999999997,,,\n");
+	assert_string_equal(text, "cpu,class,capacity,state,state_name,time_ns,entries,above,below,"
+				  "tmigr_idle_ns,tmigr_unknown_ns\n"
+				  "0,\"a,\"\"b\"\"\",1024,-1,running,1,,,,0,1\n"
+				  "0,\"a,\"\"b\"\"\",1024,,offline,2,,,,,\n"
+				  "0,\"a,\"\"b\"\"\",1024,,unknown,9999999997,,,,,\n");
 	free(text);
 	json_decref(r);
 	machine_free(m);
@@ -923,11 +1036,12 @@ static bool is_info(const char *key)
 	return false;
 }
 
-/* Of a step: there only where it is true. */
-static bool is_mark(const json_t *node, const char *key)
+/* Of a step of hotplug: there only where it is true; and what older reports lack. */
+static bool is_optional(const json_t *node, const char *key)
 {
-	return json_object_get(node, "calls") &&
-	       (!strcmp(key, "back") || !strcmp(key, "timer_migration"));
+	if (json_object_get(node, "calls"))
+		return !strcmp(key, "back") || !strcmp(key, "timer_migration");
+	return !strcmp(key, "running_tmigr");
 }
 
 static void damage(const json_t *report, json_t *node);
@@ -942,7 +1056,7 @@ static void damage_member(const json_t *report, json_t *node, const char *key)
 		judge(report);
 	}
 	json_object_del(node, key);
-	if ((node != report || !is_info(key)) && !is_mark(node, key))
+	if ((node != report || !is_info(key)) && !is_optional(node, key))
 		assert_int_equal(judge(report), -EINVAL);
 	json_object_set_new(node, key, old);
 }
@@ -981,9 +1095,9 @@ static void damage(const json_t *report, json_t *node)
 /* A bring-up that failed, with all that a report may say of one. */
 static json_t *hotplug_member(void)
 {
-	json_t *step = json_pack("{si ss si si sb sb sb}", "step", 184, "name", "tmigr:online",
-				 "time_ns", 70, "calls", 1, "own", 1, "back", 1, "timer_migration",
-				 1);
+	json_t *step =
+		json_pack("{si ss si si sb sb sb}", "step", 184, "name", "tmigr:online", "time_ns",
+			  70, "calls", 1, "own", 1, "back", 1, "timer_migration", 1);
 	json_t *op = json_pack("{si sb si si si si si si s[ss] s{si ss si} s[o]}", "cpu", 3, "up",
 			       1, "start_ns", 10, "total_ns", 100, "asking_ns", 0, "own_ns", 70,
 			       "between_ns", 30, "timer_migration_ns", 70, "cut", "start", "lost",
@@ -1044,6 +1158,8 @@ int main(void)
 		cmocka_unit_test(test_object),
 		cmocka_unit_test(test_lost_expiries),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_tick_off),
+		cmocka_unit_test(test_sysctl),
 		cmocka_unit_test(test_timeline_only),
 		cmocka_unit_test(test_state_names),
 		cmocka_unit_test(test_info),
