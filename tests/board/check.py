@@ -24,6 +24,7 @@ import traceback
 
 import bookings
 import changes
+import cycle
 import jobs
 import judge
 import latency
@@ -42,6 +43,9 @@ PROGRAMS = ("engine-selftest", "engine-tree")
 WINDOWS = ("idle", "all", "little-wheel", "little-hr", "big", "hotplug", "storm", "fixed")
 # A boot takes a minute or two of an idle host, and longer beside other work.
 BOOT_S = 1200
+# They know this board's CPUs and classes.
+ONE_BOARD = ("changes", "cycle")
+STEP_EVENTS = ("cpuhp:cpuhp_enter", "cpuhp:cpuhp_multi_enter", "cpuhp:cpuhp_exit")
 SERVED = ("served", "served-hotplug", "served-storm", "served-step")
 # A hierarchy that gets a new root inside the window is in between for a moment.
 LATE_UNKNOWN_NS = 1_000_000
@@ -155,6 +159,8 @@ def check_window(tap, name, window, out, unknown_ns=0):
         recorded(out[f"{window}/events.tmr"]), whole, took_turns, seen.start, seen.end)
     tap.ok(f"{name}: the capture's events one by one, at the same time", problems)
     tap.ok(f"{name}: residency is the capture's", judge.residency(report, seen, idle))
+    tap.ok(f"{name}: what CPUs that ran were to timer migration is the capture's",
+           judge.running(report, seen, idle))
     if before.driven():
         problems, notes = bookings.sysfs(report, whole, took_turns, before, after)
         tap.ok(f"{name}: residency is sysfs's", problems)
@@ -210,11 +216,12 @@ def observer(tap, name, out, report):
             f"{way} {of[i]:.3f} (ratio {of[i] / first if first else 0:.3f})" for way, of in ways))
 
 
-def boot(tap, name, board, image, script, append=""):
+def boot(tap, name, board, image, script, append="", events=()):
     """What a session left; None, with the failure told, when there is nothing."""
     text = (machine.HERE / "guest" / script).read_text()
     try:
-        return machine.run(board, image, text, programs(board.arch), append, timeout_s=BOOT_S)
+        return machine.run(board, image, text, programs(board.arch), append, events,
+                           timeout_s=BOOT_S)
     except machine.BootFailed as e:
         tap.ok(name, [str(e)])
         return None
@@ -234,6 +241,9 @@ def check_session(tap, name, out, _):
     if not any(says(out, "tree")):
         check_tree(tap, name, out)
     reports = {w: check_window(tap, f"{name} {w}", w, out) for w in WINDOWS}
+    tap.ok(f"{name}: the sysctl of each window", [
+        (w, r["timer_migration"], r["timer_migration_end"]) for w, r in reports.items()
+        if r and not r["timer_migration"] == r["timer_migration_end"] == int(w != "fixed")])
     if reports["idle"]:
         observer(tap, name, out, reports["idle"])
 
@@ -264,6 +274,29 @@ def check_isolated(tap, name, out, board):
     inside = judge.taking_part(out["boot-trace.txt"].decode())
     tap.note(f"isolated {sorted(listed)}, in the hierarchy {sorted(inside)}")
     check_window(tap, f"{name} isolated", "isolated", out)
+    check_busy(tap, f"{name} busy", out)
+
+
+def check_busy(tap, name, out):
+    """A nohz_full CPU that runs one task all the time: idle to timer migration, and yet not asleep;
+    and the sysctl, which was changed in the window."""
+    report = check_window(tap, name, "busy", out)
+    if not report:
+        return
+    (cpu,) = judge.cpus(out["cpus-nohz-full"].decode().strip())
+    window = report["window_ns"]
+    said = [c for c in report["cpus"] if c["cpu"] == cpu][0]
+    tap.ok(f"{name}: the nohz_full CPU ran, and was idle to timer migration",
+           [] if said.get("nohz_full") and said["running_tmigr"]["idle_ns"] > window * 0.9 else [said])
+    off = [c["cpu"] for c in report["cpus"] if c["running_tmigr"]["idle_ns"] >= window / 20]
+    told = re.search(r"Note: CPUs (\S+) were idle to timer migration", out["busy.text"].decode())
+    tap.ok(f"{name}: the text tells of it, and of no other",
+           [] if off == [cpu] and told and judge.cpus(told[1]) == off else [f"{off}, {told}"])
+    values = report["timer_migration"], report["timer_migration_end"]
+    text = " ".join(out["busy.text"].decode().split())
+    tap.ok(f"{name}: the sysctl at the start and at the end",
+           [] if values == (1, 0) and "kernel.timer_migration was 1 at the start of the window and 0 at its end"
+           in text else [values])
 
 
 def check_late(tap, name, out, board):
@@ -372,10 +405,10 @@ def run_session(board, label, image, session, keep):
     """What there is to say of one boot, whatever becomes of it."""
     tap = Tap()
     name = f"{board.name} {label}"
-    judged, append = SESSIONS[session]
+    judged, append, *events = SESSIONS[session]
     append = append.format(half=board.cpus // 2, last=board.cpus - 1, other=board.cpus - 2)
     try:
-        out = boot(tap, f"{name} {session}", board, image, f"{session}.sh", append)
+        out = boot(tap, f"{name} {session}", board, image, f"{session}.sh", append, *events)
         if out:
             keep_files(keep, f"{name} {session}", out)
             judged(tap, name, out, board)
@@ -397,20 +430,23 @@ def plan(board, kernel, only, keep):
         tap.ok(f"{board.name} {kernel}: the programs build", [str(e)])
     else:
         for session in only:
-            if session != "changes" or board.name == "rk3576":
+            if session not in ONE_BOARD or board.name == "rk3576":
                 yield (board.name, label, session), functools.partial(
                     run_session, board, label, image, session, keep)
         return
     yield (board.name, kernel, None), lambda: tap
 
 
-# One boot each: guest/NAME.sh, what judges it, and what the kernel's command line gets.
+# One boot each: guest/NAME.sh, what judges it, what the kernel's command line gets, and what the
+# boot's trace has beside the hierarchy's events.
 SESSIONS = {
     "session": (check_session, ""),
     "late": (check_late, "maxcpus={half}"),
     "isolated": (check_isolated, "isolcpus={last} nohz_full={other}"),
     "programs": (check_programs, ""),
     "changes": (changes.check, ""),  # of the rk3576 alone
+    # CLOCK_MONOTONIC goes by the jiffy while the boot brings CPUs up.
+    "cycle": (cycle.check, "trace_clock=local", STEP_EVENTS),  # of the rk3576 alone
     "daemon": (check_daemon, ""),
     "sources": (check_sources, ""),
     "latency": (latency.check, ""),

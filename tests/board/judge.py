@@ -236,6 +236,24 @@ def residency(report, window, turned):
                        f"capture {time.get(slot, 0)} ns in {entries.get(slot, 0)}")
 
 
+def running(report, window, turned):
+    """Yields CPUs whose running time was active, idle or outside to timer migration for another time
+    than by the capture. `turned`: as for residency(), of the events of both."""
+    for c in report["cpus"]:
+        mine = c["running_tmigr"]
+        if sum(mine.values()) != c["running_ns"] or mine["unknown_ns"]:
+            yield f"CPU {c['cpu']}: {mine}, of {c['running_ns']} ns running"
+        theirs, changes = window.running(c["cpu"])
+        if c["cpu"] not in window.hier.cpus or c["offline_ns"] or None in theirs:
+            continue  # the capture does not know all
+        entries = sum(s["entries"] for s in c["states"])
+        allowed = (changes + entries + 2) * STAMP_NS + turned.get(c["cpu"], 0)
+        for part in "active", "idle", "outside":
+            if abs(mine[f"{part}_ns"] - theirs.get(part, 0)) > allowed:
+                yield (f"CPU {c['cpu']}: ran for {mine[f'{part}_ns']} ns while {part} to timer migration, "
+                       f"by the capture {theirs.get(part, 0)} ns")
+
+
 def remote(report, window):
     """Yields pairs whose remote expiries differ by more than the window's edges explain."""
     mine = {(p["executor"], p["target"]): p["count"] for p in report["remote"]}

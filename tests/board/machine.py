@@ -93,10 +93,10 @@ def base(arch):
     return bytes(archive)
 
 
-def run(board, kernel, script, files=None, append="", timeout_s=180, memory_mb=1024):
+def run(board, kernel, script, files=None, append="", events=(), timeout_s=180, memory_mb=1024):
     """Boots `kernel` (an image's path) on `board` and runs the shell text `script` there.
 
-    `files`: {path in the guest: bytes}. The script leaves its results in /out;
+    `files`: {path in the guest: bytes}. `events`: "SYSTEM:EVENT" that the boot is traced with, too. The script leaves its results in /out;
     they come back as {name: bytes}, with the console's text as "console".
     """
     qemu = need(QEMU[board.arch],
@@ -112,11 +112,11 @@ def run(board, kernel, script, files=None, append="", timeout_s=180, memory_mb=1
         machine, argv = _machine(board, memory_mb)
         if board.arch == "arm64":
             argv += ["-dtb", _device_tree(board, qemu, machine, argv, folder)]
-        events = ",".join(f"timer_migration:{e}" for e in BOOT_EVENTS)
+        traced = ",".join([f"timer_migration:{e}" for e in BOOT_EVENTS] + list(events))
         argv = [
             qemu, "-machine", machine, *argv,
             "-kernel", kernel, "-initrd", initrd,
-            "-append", f"console={CONSOLE[board.arch]} panic=-1 trace_event={events} "
+            "-append", f"console={CONSOLE[board.arch]} panic=-1 trace_event={traced} "
                        f"trace_clock=mono host_time={time.time():.0f} {append}",
             # One instruction is one nanosecond of the guest's time: its timers
             # come when they should, however slow or busy the host is.

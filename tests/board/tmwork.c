@@ -3,6 +3,7 @@
  * tmwork: what the boards' tests run in the guest.
  *
  *   tmwork hr|wheel PERIOD_US SECONDS CPU...   a sleeper pinned to each CPU
+ *   tmwork busy 0 SECONDS CPU...               one that never sleeps
  *   tmwork pipe PAUSE_US SECONDS CPU CPU       a byte to and fro, by a pause between
  *   tmwork sysfs                               the idle counters of every CPU
  *
@@ -67,6 +68,14 @@ static int socket_with_timeout(unsigned long us)
 	return pair[0];
 }
 
+static void busy(uint64_t end_ns, int cpu)
+{
+	pin(cpu);
+	while (now_ns() < end_ns)
+		;
+	_exit(0);
+}
+
 static void sleeper(bool wheel, unsigned long us, uint64_t end_ns, int cpu)
 {
 	struct timespec ts = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
@@ -101,6 +110,8 @@ static int run_sleepers(int argc, char **argv)
 
 		if (pid < 0)
 			die("fork");
+		if (!pid && !strcmp(argv[1], "busy"))
+			busy(end_ns, atoi(argv[i]));
 		if (!pid)
 			sleeper(wheel, us, end_ns, atoi(argv[i]));
 	}
@@ -250,13 +261,13 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "sysfs"))
 		return print_sysfs();
-	if (argc >= 5 && (!strcmp(argv[1], "hr") || !strcmp(argv[1], "wheel")))
+	if (argc >= 5 &&
+	    (!strcmp(argv[1], "hr") || !strcmp(argv[1], "wheel") || !strcmp(argv[1], "busy")))
 		return run_sleepers(argc, argv);
 	if (argc == 6 && !strcmp(argv[1], "pipe"))
 		return run_pipe(argv);
-	fputs("usage: tmwork hr|wheel PERIOD_US SECONDS CPU... | tmwork pipe PAUSE_US SECONDS CPU "
-	      "CPU "
-	      "| tmwork sysfs\n",
+	fputs("usage: tmwork hr|wheel|busy PERIOD_US SECONDS CPU... | "
+	      "tmwork pipe PAUSE_US SECONDS CPU CPU | tmwork sysfs\n",
 	      stderr);
 	return 2;
 }

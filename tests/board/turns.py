@@ -25,7 +25,7 @@ BACK = ("tmigr_cpu_online", "tmigr_cpu_available")
 
 # What is compared one by one: the kinds of a recording's records, by the capture's names.
 KINDS = {"tmigr_group_set_cpu_active": 4, "tmigr_group_set_cpu_inactive": 5,
-         **dict.fromkeys(BACK, 11), **dict.fromkeys(AWAY, 12)}
+         "tmigr_cpu_active": 6, "tmigr_cpu_idle": 7, **dict.fromkeys(BACK, 11), **dict.fromkeys(AWAY, 12)}
 ENTER, EXIT = 1, 2
 UPDATES = (4, 5)
 
@@ -98,7 +98,7 @@ def _records(dump):
         if word != "rec":
             continue
         t, cpu, kind, _, level, _, a, b = map(int, rest)
-        what = {ENTER: a, EXIT: 0, 4: level, 5: level, 11: b, 12: b}.get(kind)
+        what = {ENTER: a, EXIT: 0, 4: level, 5: level, 6: b, 7: b, 11: b, 12: b}.get(kind)
         if what is not None:
             found.setdefault(cpu, []).append((t, (kind, what)))
     return found

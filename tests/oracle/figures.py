@@ -12,6 +12,10 @@ KTIME_MAX = 0x7fffffffffffffff
 IDLE_EXIT = 0xffffffff
 UNKNOWN = 'unknown'
 DUTY_EVENTS = ('tmigr_cpu_idle', 'tmigr_cpu_new_timer_idle')
+# What a CPU is to timer migration: (before its first event, from it on).
+PARTS = {'tmigr_cpu_active': ('idle', 'active'), 'tmigr_cpu_idle': ('active', 'idle'),
+         'tmigr_cpu_online': ('outside', 'idle'), 'tmigr_cpu_available': ('outside', 'idle'),
+         'tmigr_cpu_offline': (None, 'outside'), 'tmigr_cpu_unavailable': (None, 'outside')}
 GONE_EVENTS = ('tmigr_cpu_offline', 'tmigr_cpu_unavailable')
 
 
@@ -111,6 +115,26 @@ class Window:
                 slot = STATE0 + e.f['state']
                 row[slot] = row.get(slot, 0) + 1
         return above, below
+
+    # ---- what it is to timer migration ----
+
+    def part(self, cpu):
+        """Line of 'active', 'idle', 'outside', None: not known."""
+        line = Line(None)
+        for e in self.events:
+            if e.name in PARTS and e.f['cpu'] == cpu:
+                if not line.t:
+                    line.before = PARTS[e.name][0]
+                line.add(e.t, PARTS[e.name][1])
+        return line
+
+    def running(self, cpu):
+        """({part: ns that it ran and was that}, changes of it in the window)"""
+        out, part = {}, self.part(cpu)
+        for a, b, slot in self.slot[cpu].cut(self.start, self.end):
+            for x, y, what in part.cut(a, b) if slot == RUNNING else ():
+                out[what] = out.get(what, 0) + y - x
+        return out, sum(self.start <= t < self.end for t in part.t)
 
     # ---- remote expiry ----
 

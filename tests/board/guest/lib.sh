@@ -31,6 +31,7 @@ workload()
 	all) tmwork wheel 8000 "$2" $(all_cpus | sort -rn) ;;
 	little-pin-wheel) tmwork wheel 4000 "$2" $(little_cpus | head -n 4) ;;
 	little-pin-hr) tmwork hr 4000 "$2" $(little_cpus | head -n 4) ;;
+	nohz-full) tmwork busy 0 "$2" "$(cat /sys/devices/system/cpu/nohz_full)" ;;
 	big-pin) tmwork wheel 4000 "$2" $(all_cpus | tail -n 4) ;;
 	*) echo "no workload $1" >&2; return 1 ;;
 	esac
@@ -156,6 +157,12 @@ hotplug()
 	echo 0 > "/sys/devices/system/cpu/cpu$last_cpu/online"
 	sleep 0.5
 	echo 1 > "/sys/devices/system/cpu/cpu$last_cpu/online"
+}
+
+sysctl_off()
+{
+	sleep 1.7
+	echo 0 > /proc/sys/kernel/timer_migration
 }
 
 # Takes three CPUs off and on, again and again.
