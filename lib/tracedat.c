@@ -291,8 +291,8 @@ int tmigr_dat_open_fd(const char *name, int fd, bool steps, struct tmigr_traced_
 
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return tmigr_fail(err, -ESPIPE,
-				  "%s: a trace.dat cannot be read from a pipe: it is not read in "
-				  "order",
+				  "%s: a trace.dat cannot be read from a pipe, as it is not read "
+				  "in order: write it to a file first",
 				  name);
 	r = check_head(fd, name, version, err);
 	if (r)
