@@ -93,58 +93,67 @@ static unsigned int field(const char *key, size_t n)
 	return 0;
 }
 
-static unsigned int hex_digit(char c)
-{
-	unsigned char d = (unsigned char)(c - '0'), x = (unsigned char)((c | 0x20) - 'a');
+/* Of a digit, its value and 1. */
+static const unsigned char hex_digits[256] = {
+	['0'] = 1, 2,  3,  4,  5,  6,	       7,  8,  9,  10, ['A'] = 11,
+	12,	   13, 14, 15, 16, ['a'] = 11, 12, 13, 14, 15, 16};
 
-	return d < 10 ? d : x < 6 ? x + 10u : 16u;
+/* Kernels and libtraceevent print a null pointer in their own ways. */
+static const char *parse_null(const char *p, const char *end, __u64 *ret)
+{
+	static const char *const names[] = {"(nil)", "(null)"};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		size_t n = strlen(names[i]);
+
+		if ((size_t)(end - p) < n || memcmp(p, names[i], n) != 0)
+			continue;
+		p += n;
+		*ret = 0;
+		return p == end || *p == ' ' ? p : NULL;
+	}
+	return NULL;
 }
 
-/* Hexadecimal, as "%p" and "%x" print it; kernels and libtraceevent print a null
- * pointer in their own ways. */
-static bool parse_hex(const char *p, const char *end, __u64 *ret)
+/* Hexadecimal, as "%p" and "%x" print it, up to a blank or the end: returns where that is,
+ * NULL where it is no number. */
+static const char *parse_hex(const char *p, const char *end, __u64 *ret)
 {
-	size_t n = (size_t)(end - p);
+	const char *start;
 	__u64 v = 0;
 
-	if ((n == 5 && !memcmp(p, "(nil)", 5)) || (n == 6 && !memcmp(p, "(null)", 6))) {
-		*ret = 0;
-		return true;
-	}
-	if (n > 2 && p[0] == '0' && p[1] == 'x') {
+	if (p < end && *p == '(')
+		return parse_null(p, end, ret);
+	if (end - p > 2 && p[0] == '0' && p[1] == 'x')
 		p += 2;
-		n -= 2;
-	}
-	if (!n || n > 16)
-		return false;
-	for (; p < end; p++) {
-		unsigned int d = hex_digit(*p);
+	for (start = p; p < end && *p != ' '; p++) {
+		unsigned int d = hex_digits[(unsigned char)*p];
 
-		if (d > 15)
-			return false;
-		v = v << 4 | d;
+		if (!d)
+			return NULL;
+		v = v << 4 | (d - 1);
 	}
 	*ret = v;
-	return true;
+	return p > start && p - start <= 16 ? p : NULL;
 }
 
-static bool parse_decimal(const char *p, const char *end, __u64 *ret)
+/* Likewise. */
+static const char *parse_decimal(const char *p, const char *end, __u64 *ret)
 {
 	bool minus = p < end && *p == '-';
+	const char *start = p + minus;
 	__u64 v = 0;
 
-	p += minus;
-	if (p == end || end - p > 20)
-		return false;
-	for (; p < end; p++) {
+	for (p = start; p < end && *p != ' '; p++) {
 		unsigned int d = (unsigned char)(*p - '0');
 
-		if (d > 9 || v > (~0ULL - d) / 10)
-			return false;
+		/* (19 digits always fit.) */
+		if (d > 9 || (p - start >= 19 && v > (~0ULL - d) / 10))
+			return NULL;
 		v = v * 10 + d;
 	}
 	*ret = minus ? -v : v;
-	return true;
+	return p > start && p - start <= 20 ? p : NULL;
 }
 
 /* Puts a value where it belongs; NULL, or what is wrong. */
@@ -212,20 +221,26 @@ static const char *set(struct tmigr_traced *ev, unsigned int f, __u64 v)
 	return NULL;
 }
 
-static const char *value(struct tmigr_traced *ev, unsigned int f, const char *p, const char *end)
+/* "above" or "below" */
+static const char *type(struct tmigr_traced *ev, const char *p, const char *end)
+{
+	if (end - p < 5 || (end - p > 5 && p[5] != ' '))
+		return NULL;
+	ev->below = !memcmp(p, "below", 5);
+	return ev->below || !memcmp(p, "above", 5) ? p + 5 : NULL;
+}
+
+/* The value at *@p, which goes to its end; NULL, or what is wrong. */
+static const char *value(struct tmigr_traced *ev, unsigned int f, const char **p, const char *end)
 {
 	__u64 v = 0;
 
 	if (f == F_TYPE) {
-		ev->below = end - p == 5 && !memcmp(p, "below", 5);
-		return ev->below || (end - p == 5 && !memcmp(p, "above", 5)) ? NULL
-									     : "a type that is "
-									       "neither above "
-									       "nor below";
+		*p = type(ev, *p, end);
+		return *p ? NULL : "a type that is neither above nor below";
 	}
-	if ((f & F_HEX) ? !parse_hex(p, end, &v) : !parse_decimal(p, end, &v))
-		return "a field that is no number";
-	return set(ev, f, v);
+	*p = (f & F_HEX) ? parse_hex(*p, end, &v) : parse_decimal(*p, end, &v);
+	return *p ? set(ev, f, v) : "a field that is no number";
 }
 
 /* A word of the group's own kind: one child, and a migrator that is one or none. */
@@ -252,22 +267,21 @@ const char *text_fields(struct text_line rest, struct tmigr_traced *ev)
 	const char *p = rest.at, *end = rest.end, *wrong;
 
 	while (p < end && need | may) {
-		const char *key, *eq;
-		unsigned int f;
+		unsigned int f = 0;
+		const char *key;
 
 		while (p < end && *p == ' ')
 			p++;
 		for (key = p; p < end && *p != '=' && *p != ' '; p++)
 			;
-		eq = p;
-		while (p < end && *p != ' ')
-			p++;
-		if (eq == key || eq == end || *eq != '=')
+		if (p > key && p < end && *p == '=')
+			f = field(key, (size_t)(p++ - key)) & (need | may);
+		if (!f) {
+			while (p < end && *p != ' ')
+				p++;
 			continue;
-		f = field(key, (size_t)(eq - key)) & (need | may);
-		if (!f)
-			continue;
-		wrong = value(ev, f, eq + 1, p);
+		}
+		wrong = value(ev, f, &p, end);
 		if (wrong)
 			return wrong;
 		need &= ~f;

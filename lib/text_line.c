@@ -35,16 +35,10 @@ static const char *number(const char *p, const char *end, __u64 *ret)
 	const char *start = p;
 	__u64 n = 0;
 
-	for (; p < end && is_digit(*p); p++) {
-		if (p - start >= 19) {
-			n = ~0ULL;
-			while (p < end && is_digit(*p))
-				p++;
-			break;
-		}
+	for (; p < end && is_digit(*p); p++)
 		n = n * 10 + (__u64)(*p - '0');
-	}
-	*ret = n;
+	/* (19 digits always fit.) */
+	*ret = p - start > 19 ? ~0ULL : n;
 	return p > start ? p : NULL;
 }
 
