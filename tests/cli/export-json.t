@@ -4,6 +4,7 @@
 is done to them by hand does not."""
 
 import copy
+import gzip
 import json
 import os
 import pathlib
@@ -95,8 +96,8 @@ def mutations(tmp, report):
             docs.append(doc)
             what.append(f'{path}: {kind}')
             # What the run only tells of itself is not looked at.
-            required.append(kind == 'gone'
-                            and path[0] in defs['report']['required'])
+            required.append(kind == 'gone' and (path[0] in defs['report']['required']
+                                                or path[0] == 'hotplug' and len(path) > 1))
     for path, value in ((('window_ns',), -1), (('cpus', 0, 'cpu'), 70000),
                         (('answer', 'big_share'), 1.5), (('version',), 2),
                         (('roots', 0, 'holders', 0, 'held_ns'), 0.5),
@@ -134,6 +135,13 @@ def fields_are_there(report):
     tap.same(list(walk(report)), [], 'the schema knows every field')
 
 
+def hotplug(tmp):
+    """The member of a report, of a trace of a virtual board."""
+    trace = tmp / 'hotplug.txt'
+    trace.write_bytes(gzip.decompress((TESTS / 'fixtures/hotplug/rk3576-7.3.4-unaware.txt.gz').read_bytes()))
+    return json.loads(exported.tmigr('hotplug', '--json', trace).stdout)['hotplug']
+
+
 def live(tmp):
     """A real report of this kernel, where it can."""
     if os.geteuid() or subprocess.run([TMIGR, 'doctor'],
@@ -162,7 +170,7 @@ def main():
         tap.same(json.loads(exported.export('json', run)), nasty, 'hostile names')
         nasty.update(failed='x', warmup_ns=1, settle_ns=2, metric_notes=['y'],
                      changed={'offline': '5-7', 'timer_migration': 0},
-                     marks=[{'time_ns': 5, 'text': 'm'}], engine='own')
+                     marks=[{'time_ns': 5, 'text': 'm'}], engine='own', hotplug=hotplug(tmp))
         if not exported.python_with('jsonschema'):
             tap.skip('against the schema', 'no python3-jsonschema')
             tap.done()
