@@ -179,7 +179,9 @@ $(B)/lib/perfetto_write.o: $(B)/perfetto.pb-c.h
 $(B)/perfetto.pb-c.h: $(B)/perfetto.pb-c.c ;
 $(B)/perfetto.pb-c.c: lib/perfetto.proto
 	$(call msg,PROTO,$@)
-	$(Q)mkdir -p $(@D) && $(PROTOC_C) -Ilib --c_out=$(@D) perfetto.proto
+	$(Q)mkdir -p $(@D)
+	@# A protoc-c that works calls itself deprecated.
+	$(Q)said=$$($(PROTOC_C) -Ilib --c_out=$(@D) perfetto.proto 2>&1) || { echo "$$said" >&2; exit 1; }
 $(B)/perfetto.pb-c.o: $(B)/perfetto.pb-c.c
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(filter-out -W%,$(ALL_CFLAGS)) -c -o $@ $<
