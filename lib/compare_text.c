@@ -16,7 +16,7 @@
 #define MAX_HEAD 8
 
 /* NULL: no memory. */
-static char *formatted(const char *fmt, va_list ap)
+__attribute__((format(printf, 1, 0))) static char *formatted(const char *fmt, va_list ap)
 {
 	char *text;
 

@@ -61,7 +61,8 @@ static const struct {
 
 /* libbpf's messages are for developers: the one line that a user needs is made
  * from the error. */
-static int quiet_print(enum libbpf_print_level level, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static int quiet_print(enum libbpf_print_level level,
+							     const char *fmt, va_list ap)
 {
 	(void)level;
 	if (!getenv("TMIGR_DEBUG"))

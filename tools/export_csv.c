@@ -84,7 +84,7 @@ static int open_file(struct output *f, char *path)
 {
 	int ret;
 
-	*f = (struct output){NULL};
+	*f = (struct output){0};
 	if (!path)
 		return tool_error("export", "out of memory");
 	ret = output_open(f, "export", path);
