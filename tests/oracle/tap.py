@@ -40,8 +40,12 @@ def skip_all(why):
     sys.exit(0)
 
 
+def built_without(library):
+    program = os.path.join(os.environ.get('B', 'build'), 'tmigr')
+    return f'no {library}' in subprocess.run([program, '--version'], capture_output=True, text=True, check=False).stdout
+
+
 def needs_zstd():
     """For a test whose recordings are compressed."""
-    program = os.path.join(os.environ.get('B', 'build'), 'tmigr')
-    if 'no zstd' in subprocess.run([program, '--version'], capture_output=True, text=True, check=False).stdout:
+    if built_without('zstd'):
         skip_all('built without zstd, which the recordings that it reads are compressed with')
