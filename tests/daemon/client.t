@@ -201,12 +201,18 @@ else
 		one_error_line "${verb%% *} as nobody: one line that names who may" \
 			"tmigr ${verb%% *}: .*only root and the group"
 	done
+	run 1 as --clear-groups env TMIGR_SOCKET="$sock" "$TMP/tmigr" doctor
+	check "doctor as nobody: the daemon is no help" test "$(tail -n 1 "$TMP/out" | cut -c1-8)" = "The main"
 	if [ -z "$gid" ]; then
 		skip "as one of the group" "no group tmigr, nor a namespace for one"
 	else
 		mkdir -m 777 "$TMP/open"
 		g=--groups=$gid
 		run 0 as "$g" "$TMP/tmigr" status "${s[@]}"
+		run 0 as "$g" env TMIGR_SOCKET="$sock" "$TMP/tmigr" doctor
+		out_has "doctor: what the user may not, the daemon does" "But tmigrd does it: it answers at $sock"
+		run 0 as "$g" env TMIGR_SOCKET="$sock" "$TMP/tmigr" doctor --json
+		check "as JSON: the checks alone" python3 -m json.tool "$TMP/out"
 		run 3 as "$g" "$TMP/tmigr" run "${s[@]}" -o "$TMP/open/r" --record -- sh -c 'exit 3'
 		cp "$TMP/out" "$TMP/live"
 		run 0 as "$g" "$TMP/tmigr" report "$TMP/open/r/events.tmr"
