@@ -166,7 +166,7 @@ NOBODY = [
     ('report {T}/secret', 1, '{T}/secret', 'Permission denied$'),
     ('import -o {T}/locked/x {demo}', 1, '{T}/locked/x', 'Permission denied$'),
     ('export -f json -o {T}/locked/x {run}', 1, '{T}/locked/x', 'Permission denied$'),
-    ('status --socket {T}/deaf', 1, '{T}/deaf', 'usermod -aG'),
+    ('status --socket {T}/closed', 1, '{T}/closed', 'usermod -aG'),
 ]
 
 # With a terminal (of this type) as standard input and output.
@@ -284,7 +284,7 @@ class World:
         (t / 'killed/events.tmr.partial').write_bytes(head)
         (t / 'secret').write_text(TRACE)
         (t / 'secret').chmod(0)
-        (t / 'locked').mkdir(mode=0o755)
+        (t / 'locked').mkdir(mode=0o555)
         (t / 'cut.tmr').write_bytes(DEMO.read_bytes()[:-100])
         (t / 'inway/folder/run-1').mkdir(parents=True)
         (t / 'inway/folder/run-1/letter').touch()
@@ -294,9 +294,10 @@ class World:
         (t / 'inway/file/run-1').touch()
         for k in 1, 2:
             shutil.copytree(t / 'run', t / 'series' / f'run-{k}')
-        with socket.socket(socket.AF_UNIX) as s:
-            s.bind(str(t / 'deaf'))
-        (t / 'deaf').chmod(0o600)
+        for name, mode in ('deaf', 0o600), ('closed', 0):
+            with socket.socket(socket.AF_UNIX) as s:
+                s.bind(str(t / name))
+            (t / name).chmod(mode)
 
     def clean(self):
         shutil.rmtree(self.work)
@@ -354,6 +355,9 @@ def unmade(folder, elsewhere):
 def on_terminal(world):
     here, there = pty.openpty()
     for world.env['TERM'], row, status, names, hint in TERMINAL:
+        if row.startswith('top') and why_not_live():
+            tap.skip(f'tmigr {row}', why_not_live())
+            continue
         world.check(row, status, names, hint, stdin=there, stdout=there)
     os.close(here)
     os.close(there)
@@ -432,7 +436,10 @@ def main():
         folder.chmod(0o755)
         all_cases(World(folder))
     elsewhere = other_tests()
-    for where, fmt in unmade('tools', elsewhere):
+    why = why_not_live()
+    if why:
+        tap.skip('each message in tools/ is made by a case', why)
+    for where, fmt in unmade('tools', elsewhere) if not why else ():
         if fmt not in UNMADE:
             tap.ok(False, f'{where}: a case makes it', [fmt])
         elif UNMADE[fmt] != MEMORY:
