@@ -3,10 +3,13 @@
 """The ftrace source on this kernel: what it measures, that it leaves tracefs as it was
 on every exit, and what it says where it cannot be had."""
 
+import ctypes
 import json
 import os
 import pathlib
+import platform
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -105,6 +108,25 @@ def measure(tmp):
         check(f'{what.name}: the same report, byte for byte', again.stdout == done.stdout, again.stderr)
     text = run(TMIGR, 'report', tmp / 'run').stdout
     check('the text says what is unknown with ftrace', 'measured by ftrace' in text)
+
+
+def instance():
+    """What it sets in its own: no event wakes a reader, and stamps are CLOCK_MONOTONIC's."""
+    r = Running()
+    name, = r.mine
+    folder = TRACEFS / 'instances' / name
+    try:
+        tap.same((folder / 'buffer_percent').read_text().strip(), '100', 'no reader is woken before a buffer is full')
+        check('the clock is mono', '[mono]' in (folder / 'trace_clock').read_text())
+        on = {p.parent.name for system in ('power', 'timer_migration')
+              for p in (folder / 'events' / system).glob('*/enable') if p.read_text().strip() == '1'}
+        check('cpu_idle and the hierarchy\'s events are on there', {'cpu_idle', 'tmigr_group_set_cpu_active'} <= on, on)
+        off = {p.parent.name for system in ('sched', 'irq', 'timer')
+               for p in (folder / 'events' / system).glob('*/enable') if p.read_text().strip() == '1'}
+        check('and no others', not off, off)
+    finally:
+        r.proc.send_signal(signal.SIGINT)
+        r.proc.wait(WAIT_S)
 
 
 def small_buffer(tmp):
@@ -211,6 +233,31 @@ def unmounted():
     check('tree --boot too', done.returncode == 1 and 'mount -t tracefs' in done.stderr, done.stderr)
 
 
+def forbid_bpf():
+    """In a child: bpf(2) is not there (ENOSYS), as in a kernel without CONFIG_BPF_SYSCALL."""
+    number = {'x86_64': 321, 'aarch64': 280}[platform.machine()]
+    steps = [(0x20, 0, 0, 0),            # the call's number
+             (0x15, 0, 1, number),       # is it that?
+             (0x06, 0, 0, 0x00050026),   # fails with ENOSYS
+             (0x06, 0, 0, 0x7fff0000)]   # allowed
+    code = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *s) for s in steps))
+    program = ctypes.create_string_buffer(struct.pack('HxxxxxxP', len(steps), ctypes.addressof(code)))
+    if ctypes.CDLL(None).prctl(22, 2, ctypes.byref(program), 0, 0):  # PR_SET_SECCOMP, a filter
+        os._exit(99)
+
+
+def no_bpf_syscall():
+    """A kernel with BTF and without BPF."""
+    if platform.machine() not in ('x86_64', 'aarch64'):
+        tap.skip('without bpf(2)', 'its number is not known here')
+        return
+    done = run(TMIGR, 'run', '--no-daemon', '-d', '0.3', '--json', preexec_fn=forbid_bpf)
+    r = json.loads(done.stdout) if done.returncode == 0 else {}
+    check('without bpf(2) it is chosen by itself, with the reason', r.get('source') == 'ftrace' and
+          r.get('source_why'), done.returncode, done.stderr, r.get('source_why'))
+    tap.note(r.get('source_why'))
+
+
 def no_bpf():
     """A kernel without BTF: ftrace by itself, and it says why."""
     hide = 'mount -t tmpfs none /sys/kernel/btf && '
@@ -237,6 +284,7 @@ def main():
         skip_all('no tracefs here')
     with tempfile.TemporaryDirectory() as folder:
         measure(pathlib.Path(folder))
+        instance()
         small_buffer(pathlib.Path(folder))
     busy()
     exits()
@@ -244,6 +292,7 @@ def main():
     other_tracer()
     unmounted()
     no_bpf()
+    no_bpf_syscall()
     tap.done()
 
 
