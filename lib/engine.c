@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tmigr/clock.h"
+
 int tmigr_engine_open(const struct tmigr_live_opts *opts, const struct tmigr_topology *topo,
 		      struct tmigr_engine **ret, struct tmigr_err *err)
 {
@@ -17,7 +19,9 @@ int tmigr_engine_open(const struct tmigr_live_opts *opts, const struct tmigr_top
 	if (!engine)
 		return tmigr_fail(err, -ENOMEM, "no memory for the engine");
 	engine->topo = topo;
-	r = tmigr_source_open(engine, opts, err);
+	r = tmigr_clock_check(err);
+	if (!r)
+		r = tmigr_source_open(engine, opts, err);
 	if (r) {
 		tmigr_engine_close(engine);
 		return r;

@@ -5,7 +5,13 @@
 
 #include <linux/types.h>
 
+#include "tmigr/err.h"
+
 /* CLOCK_MONOTONIC, in ns. */
 __u64 tmigr_now_ns(void);
+
+/* Is that the clock of the kernel's own stamps?  In a time namespace it may be ahead of it
+ * or behind: -EOPNOTSUPP, with the message. */
+int tmigr_clock_check(struct tmigr_err *err);
 
 #endif

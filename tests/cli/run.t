@@ -217,4 +217,14 @@ check "--no-timeline: all sums are exact" python3 "$exact" "$TMP/out"
 run 0 "$TMIGR" report "$TMP/lean"
 check "--no-timeline: a report of it says so" grep -q "no-timeline" "$TMP/out"
 run 0 "$TMIGR" compare "$TMP/lean" "$TMP/lean"
+# A time namespace: what the kernel stamps has another clock than this process.
+if unshare --time --monotonic 1000 --fork true 2>/dev/null; then
+	run 1 unshare --time --monotonic 100000 --fork "$TMIGR" run -d 0.1
+	one_error_line "in a time namespace that is ahead: told, and what to do" \
+		"tmigr run: .*time namespace.*100000 s.*nsenter"
+	run 0 unshare --time --monotonic 0 --fork "$TMIGR" run --json -d 0.1
+	check "in one that is not: it measures" python3 "$exact" "$TMP/out"
+else
+	skip "in a time namespace" "none may be made here"
+fi
 done_testing
