@@ -3,6 +3,7 @@
 
 import functools
 import hashlib
+import os
 import io
 import pathlib
 import shutil
@@ -42,7 +43,7 @@ def cross_build(source, arch):
     out = cache_dir() / "programs" / f"{source.stem}-{arch}-{hashlib.sha256(text).hexdigest()[:16]}"
     if not out.exists():
         out.parent.mkdir(parents=True, exist_ok=True)
-        part = out.with_suffix(".part")
+        part = out.with_name(f"{out.name}.{os.getpid()}.part")
         subprocess.run([cc, "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror",
                         "-static", "-s", "-o", part, source], check=True)
         part.rename(out)

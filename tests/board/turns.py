@@ -90,7 +90,7 @@ def _kind(e):
     return (KINDS[e.name], e.f["lvl"] if KINDS[e.name] in UPDATES else e.f["cpu"])
 
 
-def _records(dump):
+def records(dump):
     """{cpu: [(t, kind)]} of rec-dump's text."""
     found = {}
     for line in dump.splitlines():
@@ -111,15 +111,15 @@ def side_by_side(dump, whole, turns, start, end):
     for e in whole.events:
         if e.name == "cpu_idle" or e.name in KINDS:
             theirs.setdefault(e.cpu, []).append((e.t, _kind(e)))
-    mine = _records(dump)
+    mine = records(dump)
     problems, idle, updates = [], {}, 0
     for cpu in sorted(set(mine) | set(theirs)):
         a = mine.get(cpu, [])
         b = theirs.get(cpu, [])
         # The capture begins earlier: both end with the same events.
         a = [r for r in a if r[0] >= start]
-        shift = _shift(a, b)
-        for (t, kind), (u, other) in zip(a, b[shift:]):
+        first = shift(a, b)
+        for (t, kind), (u, other) in zip(a, b[first:]):
             if t >= end:
                 break
             if kind != other:
@@ -136,12 +136,12 @@ def side_by_side(dump, whole, turns, start, end):
             else:
                 idle[cpu] = idle.get(cpu, 0) + gap
         inside = sum(t < end for t, _ in a)
-        if inside > len(b) - shift:
-            problems.append(f"CPU {cpu}: {inside} events, the capture has {len(b) - shift}")
+        if inside > len(b) - first:
+            problems.append(f"CPU {cpu}: {inside} events, the capture has {len(b) - first}")
     return problems, idle, updates
 
 
-def _shift(a, b):
+def shift(a, b):
     """Where in b the events of a begin: where the first 20 fit and lie nearest."""
     if not a:
         return 0
