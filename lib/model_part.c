@@ -7,10 +7,12 @@
  * Rules:
  *  - The CPU's own events tell it.  The stream is complete from the window's start on,
  *    so the first one tells what it had been since then: CPU_ACTIVE idle, CPU_IDLE
- *    active, CPU_NEW_TIMER_IDLE idle, CPU_AVAILABLE outside, CPU_UNAVAILABLE that it is
- *    not known.
+ *    active, CPU_NEW_TIMER_IDLE idle, CPU_AVAILABLE outside, CPU_UNAVAILABLE what
+ *    was told before.
  *  - A CPU that becomes available is idle: where it is not, CPU_ACTIVE follows at once.
- *  - SNAP_CPU, and CPU_NEW_TIMER_IDLE, tell it only where nothing does.
+ *  - CPU_NEW_TIMER_IDLE tells it only where nothing does.
+ *  - What is told before the window, and by SNAP_CPU, is of use only for a CPU that has no
+ *    event in it: the stream is not complete before it.
  *  - After LOST it is not known until the next event that tells it.
  *  - A CPU that the topology calls offline is outside.
  */
@@ -69,6 +71,10 @@ static void first(struct tmigr_model *m, int cpu, unsigned int part)
 
 static void set(struct tmigr_model *m, int cpu, unsigned int before, unsigned int part)
 {
+	if (m->now_ns < m->cfg.start_ns) {
+		m->cpus[cpu].snap_part = part;
+		return;
+	}
 	tmigr_part_account(m, cpu, m->now_ns);
 	first(m, cpu, before);
 	m->cpus[cpu].part = part;
@@ -101,14 +107,16 @@ void tmigr_part_record(struct tmigr_model *m, int cpu, const struct tmigr_rec *r
 		set(m, cpu, TMIGR_PART_OUTSIDE, TMIGR_PART_IDLE);
 		break;
 	case TMIGR_REC_CPU_UNAVAILABLE:
-		set(m, cpu, TMIGR_PART_UNKNOWN, TMIGR_PART_OUTSIDE);
+		set(m, cpu, m->cpus[cpu].snap_part, TMIGR_PART_OUTSIDE);
 		break;
 	case TMIGR_REC_CPU_NEW_TIMER_IDLE:
 		if (!told)
 			set(m, cpu, TMIGR_PART_IDLE, TMIGR_PART_IDLE);
 		break;
 	case TMIGR_REC_SNAP_CPU:
-		if (!told)
+		if (!tmigr_part_seen(m, cpu))
+			m->cpus[cpu].snap_part = part_of(rec->flags);
+		else if (!told)
 			set(m, cpu, part_of(rec->flags), part_of(rec->flags));
 		break;
 	default:
@@ -118,12 +126,16 @@ void tmigr_part_record(struct tmigr_model *m, int cpu, const struct tmigr_rec *r
 
 void tmigr_part_lost(struct tmigr_model *m, int cpu)
 {
-	first(m, cpu, TMIGR_PART_UNKNOWN);
+	if (m->now_ns < m->cfg.start_ns) {
+		m->cpus[cpu].snap_part = TMIGR_PART_UNKNOWN;
+		return;
+	}
+	first(m, cpu, m->cpus[cpu].snap_part);
 	m->cpus[cpu].part = TMIGR_PART_UNKNOWN;
 }
 
 void tmigr_part_finish(struct tmigr_model *m)
 {
 	for (size_t i = 0; i < m->n_cpus; i++)
-		first(m, i, TMIGR_PART_UNKNOWN);
+		first(m, i, m->cpus[i].snap_part);
 }

@@ -29,20 +29,40 @@ static void parts_of_cpu(struct bstream *b, int cpu)
 {
 	const struct tmigr_topo_cpu *tc = &b->topo->cpus[cpu];
 
+	unsigned int snap = tc->online ? TMIGR_PART_UNKNOWN : TMIGR_PART_OUTSIDE;
+
 	b->n_marks = 0;
-	mark(b, 0, 0, 0, tc->online ? TMIGR_PARTS : TMIGR_PART_OUTSIDE);
+	mark(b, 0, 0, 0, TMIGR_PARTS);
 	for (size_t p = 0; p < b->n; p++) {
 		const struct tmigr_rec *r = &b->recs[p];
 		unsigned int now = b->marks[b->n_marks - 1].part;
 		bool dark = now == TMIGR_PARTS || now == TMIGR_PART_UNKNOWN;
 
 		if (r->type == TMIGR_REC_LOST) {
-			if (r->cpu == tc->cpu && r->b < b->end)
-				mark(b, p, r->t_ns, TMIGR_PART_UNKNOWN, TMIGR_PART_UNKNOWN);
+			if (r->cpu == tc->cpu && r->t_ns < b->start)
+				snap = TMIGR_PART_UNKNOWN;
+			else if (r->cpu == tc->cpu && r->b < b->end)
+				mark(b, p, r->t_ns, snap, TMIGR_PART_UNKNOWN);
 			continue;
 		}
 		if (r->b != tc->cpu || (r->t_ns >= b->end && now != TMIGR_PARTS))
 			continue;
+		if (r->t_ns < b->start && r->type != TMIGR_REC_SNAP_CPU) {
+			switch (r->type) {
+			case TMIGR_REC_CPU_ACTIVE:
+				snap = TMIGR_PART_ACTIVE;
+				break;
+			case TMIGR_REC_CPU_IDLE:
+			case TMIGR_REC_CPU_AVAILABLE:
+			case TMIGR_REC_CPU_NEW_TIMER_IDLE:
+				snap = TMIGR_PART_IDLE;
+				break;
+			case TMIGR_REC_CPU_UNAVAILABLE:
+				snap = TMIGR_PART_OUTSIDE;
+				break;
+			}
+			continue;
+		}
 		if (r->type == TMIGR_REC_CPU_ACTIVE)
 			mark(b, p, r->t_ns, TMIGR_PART_IDLE, TMIGR_PART_ACTIVE);
 		if (r->type == TMIGR_REC_CPU_IDLE)
@@ -50,13 +70,15 @@ static void parts_of_cpu(struct bstream *b, int cpu)
 		if (r->type == TMIGR_REC_CPU_AVAILABLE)
 			mark(b, p, r->t_ns, TMIGR_PART_OUTSIDE, TMIGR_PART_IDLE);
 		if (r->type == TMIGR_REC_CPU_UNAVAILABLE)
-			mark(b, p, r->t_ns, TMIGR_PART_UNKNOWN, TMIGR_PART_OUTSIDE);
+			mark(b, p, r->t_ns, snap, TMIGR_PART_OUTSIDE);
 		if (r->type == TMIGR_REC_CPU_NEW_TIMER_IDLE && dark)
 			mark(b, p, r->t_ns, TMIGR_PART_IDLE, TMIGR_PART_IDLE);
-		if (r->type == TMIGR_REC_SNAP_CPU && dark)
+		if (r->type == TMIGR_REC_SNAP_CPU && now == TMIGR_PARTS)
+			snap = snapped(r);
+		else if (r->type == TMIGR_REC_SNAP_CPU && dark)
 			mark(b, p, r->t_ns, snapped(r), snapped(r));
 	}
-	mark(b, b->n, b->end, TMIGR_PART_UNKNOWN, TMIGR_PART_UNKNOWN);
+	mark(b, b->n, b->end, snap, TMIGR_PART_UNKNOWN);
 }
 
 /* It ran from @from to @to, both in the window. */
