@@ -297,17 +297,20 @@ def holdings(report, segments, window, turned):
     for row in segments:
         if row["regime"] == "held":
             key = row["root"], int(row["cpu"])
-            mine.setdefault(key, []).append(int(row["end_ns"]) - int(row["start_ns"]))
+            mine.setdefault(key, []).append((int(row["start_ns"]), int(row["end_ns"])))
     near = 4 * STAMP_NS + turned
     theirs = {tuple(r["cpus"]): r for r in window.roots()}
     for root in report["roots"]:
         other = theirs.get(tuple(cpus(root["cpus"])), {"segments": []})
         for cpu in cpus(root["cpus"]):
-            count = sum(ns > LONG_NS for ns in mine.get((root["group"], cpu), []))
+            held = [(a, b) for a, b in mine.get((root["group"], cpu), []) if b - a > LONG_NS]
+            count = len(held)
             lengths = [b - a for a, b, what in other["segments"] if what == ("held", cpu)]
             least, most = (sum(ns > LONG_NS + x for ns in lengths) for x in (near, -near))
             # before a root's first update the capture knows nothing of it
-            most += sum(what[0] == "unknown" for _, _, what in other["segments"])
+            most += sum(any(x - window.start - near < a < y - window.start
+                            for x, y, what in other["segments"] if what[0] == "unknown")
+                        for a, _ in held)
             if not least <= count <= most:
                 yield (f"{root['group']}: CPU {cpu} held it {count} times for more than {LONG_NS} ns, "
                        f"by the capture {least} to {most} times")
