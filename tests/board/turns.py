@@ -136,9 +136,29 @@ def side_by_side(dump, whole, turns, start, end):
             else:
                 idle[cpu] = idle.get(cpu, 0) + gap
         inside = sum(t < end for t, _ in a)
+        missing, over = _over_edges(cpu, b[:first] + b[first + inside:], turns, start, end)
+        problems += missing
+        idle[cpu] = idle.get(cpu, 0) + over[0]
+        updates += over[1]
         if inside > len(b) - first:
             problems.append(f"CPU {cpu}: {inside} events, the capture has {len(b) - first}")
     return problems, idle, updates
+
+
+def _over_edges(cpu, others, turns, start, end):
+    """(problems, (ns at idle events, ns at updates)): events that the capture has inside the
+    window and the recording outside, where a turn at one of them went over the nearer edge."""
+    problems, over = [], [0, 0]
+    for t, kind in others:
+        if not start <= t < end:
+            continue
+        span = (start, t) if t - start < end - t else (t, end)
+        gap = span[1] - span[0]
+        if not turns.explain(cpu, gap, [span]):
+            problems.append(f"CPU {cpu}: no record inside the window for the capture's {kind} at {t}")
+        elif gap > OWN_NS:
+            over[kind[0] in UPDATES] += gap
+    return problems, over
 
 
 def shift(a, b):
