@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# run --latency, and a capture of the same window with all that ends an idle interval, and
-# with what its timers are armed for. Without ftrace's own ring buffers growing in the
-# window: they are made before it.
+# run --latency, and a capture of the same window with all that ends an idle interval.
+# Without ftrace's own ring buffers growing in the window: they are made before it.
 
 latency_events="power/cpu_idle timer_migration irq ipi sched/sched_switch
-	sched/sched_wake_idle_without_ipi timer/timer_expire_entry
-	timer/hrtimer_start timer/hrtimer_cancel timer/hrtimer_expire_entry cpuhp/cpuhp_enter
+	sched/sched_wake_idle_without_ipi timer/hrtimer_expire_entry timer/timer_expire_entry
 	irq_vectors/local_timer_entry irq_vectors/reschedule_entry
 	irq_vectors/call_function_entry irq_vectors/call_function_single_entry
 	irq_vectors/irq_work_entry"
 
-# measure NAME SECONDS WORKLOAD...: $meanwhile runs beside tmigr
+# measure NAME SECONDS WORKLOAD...
 measure()
 {
 	name=$1
@@ -26,11 +24,10 @@ measure()
 	for e in $latency_events; do
 		[ ! -e "$i/events/$e/enable" ] || echo 1 > "$i/events/$e/enable"
 	done
-	echo 1 > "$i/tracing_on"
 	"$@" > "/out/$name.work" &
 	sleep 0.3
+	echo 1 > "$i/tracing_on"
 	wake_all
-	[ -z "$meanwhile" ] || $meanwhile &
 	tmigr run --latency -d "$seconds" --record -o "/out/$name" > "/out/$name.text" 2> "/out/$name.err"
 	echo $? > "/out/$name.rc"
 	sleep 0.05
@@ -41,35 +38,12 @@ measure()
 	tmigr report "/out/$name/events.tmr" > "/out/$name.replay" 2>&1
 }
 
-# The last CPU is away for long, next to what an entry costs.
-away()
-{
-	sleep 1
-	echo 0 > "/sys/devices/system/cpu/cpu$last_cpu/online"
-	sleep 0.5
-	echo 1 > "/sys/devices/system/cpu/cpu$last_cpu/online"
-}
-
-# LITTLE CPUs with timers that may run anywhere; a big one that is idle last, as often as not.
-duty()
-{
-	tmwork hr 1500 "$1" "$last_cpu" &
-	# shellcheck disable=SC2046
-	tmwork wheel 4000 "$1" $(little_cpus | head -n 4)
-	wait $!
-}
-
 boot_trace > /out/boot-trace.txt
 uname -r > /out/release
 cat /proc/interrupts > /out/interrupts
 first=$(little_cpus | head -n 1)
-meanwhile=
 # shellcheck disable=SC2046
-measure own 3 tmwork stamps 4000 5 $(little_cpus | head -n 4)
+measure own 3 tmwork hr 4000 6 $(little_cpus | head -n 4)
 # shellcheck disable=SC2046
-measure remote 3 tmwork wheel 8000 5 $(all_cpus | sort -rn)
-measure duty 3 duty 5
+measure remote 3 tmwork wheel 8000 6 $(all_cpus | sort -rn)
 measure pipe 1 tmwork pipe 500 3 "$first" "$last_cpu"
-meanwhile=away
-# shellcheck disable=SC2046
-measure away 3 tmwork wheel 8000 5 $(all_cpus | sort -rn)
