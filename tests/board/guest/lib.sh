@@ -31,8 +31,6 @@ workload()
 	all) tmwork wheel 8000 "$2" $(all_cpus | sort -rn) ;;
 	little-pin-wheel) tmwork wheel 4000 "$2" $(little_cpus | head -n 4) ;;
 	little-pin-hr) tmwork hr 4000 "$2" $(little_cpus | head -n 4) ;;
-	# Programs are attached more slowly beside it: RCU waits for that CPU, too.
-	nohz-full) tmwork busy 0 $(($2 + 8)) "$(cat /sys/devices/system/cpu/nohz_full)" ;;
 	big-pin) tmwork wheel 4000 "$2" $(all_cpus | tail -n 4) ;;
 	*) echo "no workload $1" >&2; return 1 ;;
 	esac
