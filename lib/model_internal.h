@@ -70,7 +70,7 @@ struct tmigr_mcpu {
 	/* what it is to timer migration: enum tmigr_part; TMIGR_PARTS: nothing told it yet */
 	unsigned int part;
 	unsigned int snap_part; /* by the last that was told before the window, or by a snapshot */
-	__u64 part_at_ns;		/* accounted up to here */
+	__u64 part_at_ns;	/* accounted up to here */
 	__u64 part_ns[TMIGR_PARTS + 1]; /* since since_ns */
 	__u64 unseen_ns;		/* running while nothing had told it */
 	/* timer migration */
