@@ -162,7 +162,7 @@ static json_t *build_parts(const struct tmigr_report_source *in, size_t i, __u64
 	static const char *const keys[TMIGR_PARTS] = {"active_ns", "idle_ns", "outside_ns",
 						      "unknown_ns"};
 	const __u64 *ns = in->res->cpus[i].running_ns;
-	__u64 known = ns[TMIGR_PART_ACTIVE] + ns[TMIGR_PART_IDLE] + ns[TMIGR_PART_OUTSIDE];
+	__u64 told = ns[TMIGR_PART_ACTIVE] + ns[TMIGR_PART_IDLE] + ns[TMIGR_PART_OUTSIDE];
 	json_t *parts;
 	bool bad;
 
@@ -171,9 +171,9 @@ static json_t *build_parts(const struct tmigr_report_source *in, size_t i, __u64
 	parts = json_object();
 	bad = !parts;
 	for (int k = 0; k < TMIGR_PART_UNKNOWN; k++)
-		tmigr_put(parts, keys[k], tmigr_json_u64(known <= running_ns ? ns[k] : 0), &bad);
+		tmigr_put(parts, keys[k], tmigr_json_u64(told <= running_ns ? ns[k] : 0), &bad);
 	tmigr_put(parts, keys[TMIGR_PART_UNKNOWN],
-		  tmigr_json_u64(known <= running_ns ? running_ns - known : running_ns), &bad);
+		  tmigr_json_u64(told <= running_ns ? running_ns - told : running_ns), &bad);
 	return tmigr_whole(parts, bad);
 }
 

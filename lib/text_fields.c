@@ -119,12 +119,13 @@ static const char *parse_null(const char *p, const char *end, __u64 *ret)
  * NULL where it is no number. */
 static const char *parse_hex(const char *p, const char *end, __u64 *ret)
 {
+	size_t n = (size_t)(end - p);
 	const char *start;
 	__u64 v = 0;
 
-	if (p < end && *p == '(')
+	if (n && *p == '(')
 		return parse_null(p, end, ret);
-	if (end - p > 2 && p[0] == '0' && p[1] == 'x')
+	if (n > 2 && p[0] == '0' && p[1] == 'x')
 		p += 2;
 	for (start = p; p < end && *p != ' '; p++) {
 		unsigned int d = hex_digits[(unsigned char)*p];
