@@ -83,7 +83,7 @@ static void close_up(struct tmigr_model *m)
 {
 	size_t left = m->n_held - m->first_held;
 
-	if (m->first_held < left)
+	if (!m->first_held || m->first_held < left)
 		return;
 	memmove(m->held, m->held + m->first_held, left * sizeof(*m->held));
 	m->first_held = 0;

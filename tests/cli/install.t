@@ -63,8 +63,15 @@ mk install DESTDIR="$TMP/d2" PREFIX=/usr BINDIR=/b SBINDIR=/s UNITDIR=/u SYSUSER
 is "BINDIR, SBINDIR" "$(grep -ho '^ExecStart=[^ ]*' "$TMP/d2"/u/*)" "ExecStart=/b/tmigr
 ExecStart=/s/tmigrd"
 check "they are there" test -x "$TMP/d2/b/tmigr" -a -x "$TMP/d2/s/tmigrd"
-mk install DESTDIR="$TMP/d3" PREFIX=/usr PKG_CONFIG=false 2>/dev/null
-check "without pkg-config: under PREFIX" test -f "$TMP/d3/usr/lib/systemd/system/tmigrd.service" \
+# Only systemd's is hidden: without any, another set of programs would be built.
+cat >"$TMP/no-systemd" <<'END'
+#!/bin/sh
+case $* in *systemd*) exit 1 ;; esac
+exec pkg-config "$@"
+END
+chmod +x "$TMP/no-systemd"
+mk install DESTDIR="$TMP/d3" PREFIX=/usr PKG_CONFIG="$TMP/no-systemd" 2>/dev/null
+check "where systemd does not say its folders: under PREFIX" test -f "$TMP/d3/usr/lib/systemd/system/tmigrd.service" \
 	-a -f "$TMP/d3/usr/lib/sysusers.d/tmigrd.conf"
 
 # The daemon's own defaults and the units agree.

@@ -175,7 +175,8 @@ static void test_halfway(void **state)
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink(READ_ONLY, path), 0);
 	assert_int_equal(make(m, "5-7", 0, false), -EACCES);
-	assert_string_equal(err.text, "CPU 7 cannot be taken offline: Permission denied");
+	assert_string_equal(err.text,
+			    "CPU 7 cannot be taken offline: Permission denied (run as root)");
 	assert_string_equal(now(m), "11111111");
 	assert_int_equal(unlink(path), 0);
 	sysfs_tree_cpu_file(m, "cpu7/online", "1\n");
