@@ -97,6 +97,10 @@ static void drain(struct tmigrd *d)
 
 	flight_before_drain(d->flight);
 	ret = tmigr_engine_drain(d->engine, &watermark, &err);
+	if (!ret && d->base) /* without the figures since the start it is of no use */
+		ret = tmigr_window_error(d->base);
+	if (ret == -ENOMEM)
+		tmigr_fail(&err, ret, "no memory");
 	if (ret < 0) {
 		log_line(LOG_ERR, "cannot read the records: %s",
 			 *err.text ? err.text : strerror(-ret));

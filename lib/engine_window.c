@@ -50,6 +50,11 @@ void tmigr_window_advance(struct tmigr_window *w, __u64 watermark_ns)
 	}
 }
 
+int tmigr_window_error(const struct tmigr_window *window)
+{
+	return window->error;
+}
+
 /* ---- open ---- */
 
 static void link_window(struct tmigr_engine *engine, struct tmigr_window *w)

@@ -146,6 +146,9 @@ int tmigr_engine_window_close(struct tmigr_engine *engine, struct tmigr_window *
  * on: a closed one, to be freed. */
 int tmigr_engine_window_peek(struct tmigr_engine *engine, struct tmigr_window *window,
 			     struct tmigr_window **ret, struct tmigr_err *err);
+/* 0, or why the window could not follow the records (-ENOMEM): it has no figures any more,
+ * and every peek and the close will fail. */
+int tmigr_window_error(const struct tmigr_window *window);
 /* The model, also of an open window: its present state (tmigr_model_hierarchy());
  * of a closed one the figures that a report is made of (report.h). */
 const struct tmigr_model *tmigr_window_model(const struct tmigr_window *window);
