@@ -272,7 +272,7 @@ def who_may(t, s):
             t.ok(done.returncode == 0 and done.stdout.endswith('# EOF\n'), f'{who} may ask',
                  [done.stderr])
         else:
-            t.ok(done.returncode == 1 and 'denied' in done.stderr, f'{who} may not',
+            t.ok(done.returncode == 1 and 'lets in only root and the group' in done.stderr, f'{who} may not',
                  [done.stderr])
 
 
