@@ -40,7 +40,7 @@ inside() {
 	run 0 setpriv --reuid=alice --regid=alice --init-groups tmigr metrics
 	out_has "alice, of the group, may ask" "# EOF"
 	run 1 setpriv --reuid=bob --regid=bob --init-groups tmigr metrics
-	err_has "bob may not" "denied"
+	err_has "bob may not" "lets in only root and the group"
 
 	mkdir -p /var/lib/prometheus/node-exporter
 	rm -f /var/lib/prometheus/node-exporter/*
