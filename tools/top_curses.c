@@ -376,11 +376,15 @@ static const char *terminal_name(void)
 
 static int with_screen(struct ui *ui, int signals)
 {
-	SCREEN *screen;
-	int r;
+	SCREEN *screen = NULL;
+	int r, why;
 
 	tcgetattr(STDIN_FILENO, &rescue.mode);
-	screen = newterm(NULL, stdout, stdin);
+	/* Asked first: newterm() does not give all back where it fails. */
+	if (setupterm(NULL, STDOUT_FILENO, &why) == OK) {
+		del_curterm(cur_term);
+		screen = newterm(NULL, stdout, stdin);
+	}
 	if (!screen)
 		return tmigr_fail(&ui->err, -ENOTTY, "cannot use a terminal of type '%s' (TERM)",
 				  terminal_name());
