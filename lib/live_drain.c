@@ -205,7 +205,7 @@ static int emit_clean(struct merge *m, __u64 t_ns)
 	int ret;
 
 	if (t_ns <= m->live->clean_ns)
-		return 0;
+		return flush(m);
 	m->live->clean_ns = t_ns;
 	ret = emit(m, &rec);
 	return ret ? ret : flush(m);
@@ -222,8 +222,6 @@ static int end_step(struct merge *m)
 	if (!m->advance || clean_until(m->live, t_ns) < t_ns)
 		return 0;
 	ret = emit_clean(m, t_ns);
-	if (!ret)
-		ret = flush(m);
 	if (ret)
 		return ret;
 	m->live->watermark_ns = t_ns;

@@ -215,11 +215,8 @@ void tmigr_resid_lost(struct tmigr_model *m, int cpu, __u64 from_ns);
 void tmigr_resid_finish(struct tmigr_model *m);
 
 /* model_part.c */
-void tmigr_part_account(struct tmigr_model *m, int cpu, __u64 t_ns);
-/* The CPU ran for @running_ns, since since_ns. */
-void tmigr_part_book(struct tmigr_model *m, int cpu, __u64 running_ns);
-/* since_ns is another one. */
-void tmigr_part_clear(struct tmigr_model *m, int cpu);
+/* since_ns is @t_ns now; up to there the CPU ran for @running_ns, 0: it did not run. */
+void tmigr_part_book(struct tmigr_model *m, int cpu, __u64 t_ns, __u64 running_ns);
 bool tmigr_part_seen(const struct tmigr_model *m, int cpu);
 /* Of any type; of most nothing comes. */
 void tmigr_part_record(struct tmigr_model *m, int cpu, const struct tmigr_rec *rec);

@@ -20,7 +20,7 @@
 
 #include "model_internal.h"
 
-void tmigr_part_account(struct tmigr_model *m, int cpu, __u64 t_ns)
+static void account(struct tmigr_model *m, int cpu, __u64 t_ns)
 {
 	struct tmigr_mcpu *c = &m->cpus[cpu];
 	__u64 from = c->part_at_ns > m->cfg.start_ns ? c->part_at_ns : m->cfg.start_ns;
@@ -31,7 +31,8 @@ void tmigr_part_account(struct tmigr_model *m, int cpu, __u64 t_ns)
 		c->part_at_ns = t_ns;
 }
 
-void tmigr_part_book(struct tmigr_model *m, int cpu, __u64 running_ns)
+/* Adds what the CPU was while it ran for @running_ns. */
+static void book(struct tmigr_model *m, int cpu, __u64 running_ns)
 {
 	struct tmigr_mcpu *c = &m->cpus[cpu];
 	__u64 *sums = m->figures[cpu].running_ns, all = 0;
@@ -48,10 +49,16 @@ void tmigr_part_book(struct tmigr_model *m, int cpu, __u64 running_ns)
 	c->unseen_ns += c->part_ns[TMIGR_PARTS];
 }
 
-void tmigr_part_clear(struct tmigr_model *m, int cpu)
+void tmigr_part_book(struct tmigr_model *m, int cpu, __u64 t_ns, __u64 running_ns)
 {
 	struct tmigr_mcpu *c = &m->cpus[cpu];
 
+	if (running_ns) {
+		account(m, cpu, t_ns);
+		book(m, cpu, running_ns);
+	}
+	if (t_ns > c->part_at_ns)
+		c->part_at_ns = t_ns;
 	memset(c->part_ns, 0, sizeof(c->part_ns));
 }
 
@@ -75,7 +82,7 @@ static void set(struct tmigr_model *m, int cpu, unsigned int before, unsigned in
 		m->cpus[cpu].snap_part = part;
 		return;
 	}
-	tmigr_part_account(m, cpu, m->now_ns);
+	account(m, cpu, m->now_ns);
 	first(m, cpu, before);
 	m->cpus[cpu].part = part;
 }

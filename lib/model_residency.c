@@ -22,19 +22,19 @@ static void account(struct tmigr_model *m, int cpu, __u64 t_ns)
 {
 	struct tmigr_mcpu *c = &m->cpus[cpu];
 	__u64 from = c->since_ns > m->cfg.start_ns ? c->since_ns : m->cfg.start_ns;
+	__u64 running_ns = 0;
 
-	tmigr_part_account(m, cpu, t_ns);
 	if (t_ns > from) {
 		m->figures[cpu].time_ns[c->slot] += t_ns - from;
 		if (c->slot == TMIGR_SLOT_RUNNING)
-			tmigr_part_book(m, cpu, t_ns - from);
+			running_ns = t_ns - from;
 		if (m->cfg.cpu_span)
 			m->cfg.cpu_span(m->cfg.arg,
 					&(struct tmigr_cpu_span){c->cpu, c->slot, from, t_ns});
 	}
 	if (t_ns > c->since_ns) {
 		c->since_ns = t_ns;
-		tmigr_part_clear(m, cpu);
+		tmigr_part_book(m, cpu, t_ns, running_ns);
 	}
 }
 

@@ -243,9 +243,8 @@ static void put_tick_off(const json_t *report, const struct notes *out)
 
 	if (cpus)
 		put_note(out,
-			 "CPUs %s were idle to timer migration while they ran, for %s in all: busy "
-			 "with "
-			 "the tick off (nohz_full), not asleep.",
+			 "CPUs %s were idle to timer migration while they ran, for %s in all: "
+			 "busy with the tick off (nohz_full), not asleep.",
 			 cpus, tmigr_fmt_dur(buf, ns));
 	free(cpus);
 }
