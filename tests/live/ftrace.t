@@ -54,7 +54,7 @@ def settings(folder):
     return {n: (folder / n).read_text() for n in names if (folder / n).exists()}
 
 
-def gone(mine, seconds=5):
+def gone(mine, seconds=60):
     """Nothing of ours is left within that time."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -65,19 +65,28 @@ def gone(mine, seconds=5):
 
 
 class Running:
-    """tmigr run --source ftrace, once its instance is there."""
+    """tmigr run --source ftrace, once it measures."""
 
     def __init__(self, *options):
-        before = set(instances())
-        self.proc = subprocess.Popen([TMIGR, 'run', '--no-daemon', '--source', 'ftrace', '-d', '60', *options],
+        self.proc = subprocess.Popen([TMIGR, 'run', '--no-daemon', '--source', 'ftrace', '-d', '3600', *options],
                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         name = f'tmigr-{self.proc.pid}'
-        for _ in range(500):
-            if name in instances() and (TRACEFS / 'instances' / name / 'tracing_on').read_text() == '1\n' and self.guard():
-                break
-            time.sleep(0.02)
         self.mine = {name}
-        self.others = before
+        end = time.monotonic() + WAIT_S
+        while not self.measures(TRACEFS / 'instances' / name):
+            if self.proc.poll() is not None or time.monotonic() > end:
+                raise SystemExit(f'Bail out! {self.proc.args} does not measure: {self.proc.poll()}')
+            time.sleep(0.02)
+
+    @staticmethod
+    def measures(folder):
+        """A new instance is on before it is set up: the clock is set while it is off, and that comes first.
+        Its folder is there before its files are."""
+        try:
+            return ('[mono]' in (folder / 'trace_clock').read_text()
+                    and (folder / 'tracing_on').read_text() == '1\n')
+        except FileNotFoundError:
+            return False
 
     def guard(self):
         out = run('pgrep', '-P', str(self.proc.pid), 'tmigr-guard').stdout.split()
@@ -172,9 +181,8 @@ def exits():
                               *(['--watch', '1'] if verb == 'tree' else ['--once', '-d', '30'])],
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         mine = {f'tmigr-{p.pid}'}
-        for _ in range(500):
-            if mine & set(instances()) or p.poll() is not None:
-                break
+        end = time.monotonic() + WAIT_S
+        while not mine & set(instances()) and p.poll() is None and time.monotonic() < end:
             time.sleep(0.02)
         there = mine & set(instances()) - before
         p.send_signal(signal.SIGINT)
