@@ -68,7 +68,8 @@ enum tmigr_group_to {
 /*
  * A stretch of one group with the same migrator.  The stretches of a group follow
  * one another without a gap from the window's start to its end; two that follow
- * one another differ, unless both are not known.
+ * one another differ, unless both are not known or something else held between
+ * them for no time: two updates that took effect at once.
  */
 struct tmigr_group_span {
 	unsigned int group; /* the model's number of it: tmigr_group_view.number */

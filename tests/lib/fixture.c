@@ -111,6 +111,29 @@ static int way_down(const struct fixture *f, unsigned int group, __u64 t_ns)
 	return -2;
 }
 
+static bool is_update(const struct tmigr_rec *r)
+{
+	return r->type == TMIGR_REC_GROUP_ACTIVE || r->type == TMIGR_REC_GROUP_INACTIVE;
+}
+
+/* Something else held for no time: the update stamped @t_ns came after one of the same
+ * group that is stamped no earlier. */
+static bool changed_twice(const struct fixture *f, __u64 t_ns)
+{
+	for (size_t i = 0; i < f->n_recs; i++) {
+		const struct tmigr_rec *at = &f->recs[i];
+
+		for (size_t k = 0; at->t_ns == t_ns && is_update(at) && k < f->n_recs; k++) {
+			const struct tmigr_rec *r = &f->recs[k];
+
+			if (is_update(r) && r->a == at->a && r->t_ns >= t_ns &&
+			    (__s16)(tmigr_word_seq(r->b) - tmigr_word_seq(at->b)) < 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 static bool group_spans_fill(const struct fixture *f, unsigned int group)
 {
 	const struct tmigr_group_span *last = NULL;
@@ -124,7 +147,7 @@ static bool group_spans_fill(const struct fixture *f, unsigned int group)
 			continue;
 		ok &= s->start_ns == until_ns && s->end_ns > s->start_ns;
 		ok &= !last || last->to != s->to || last->child != s->child ||
-		      s->to == TMIGR_TO_UNKNOWN;
+		      s->to == TMIGR_TO_UNKNOWN || changed_twice(f, s->start_ns);
 		until_ns = s->end_ns;
 		last = s;
 	}
@@ -267,6 +290,8 @@ struct fixture *fixture_window(struct tmigr_topology *topo, const struct tmigr_r
 	struct tmigr_model_cfg cfg = fixture_cfg(topo, start_ns, f);
 
 	f->topo = topo;
+	f->recs = recs;
+	f->n_recs = n;
 	assert_int_equal(tmigr_model_new(&cfg, &f->m), 0);
 	assert_int_equal(tmigr_model_feed(f->m, recs, n), 0);
 	assert_int_equal(tmigr_model_finish(f->m, end_ns), 0);

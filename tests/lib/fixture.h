@@ -23,6 +23,8 @@ struct fixture {
 	struct tmigr_topology *topo;
 	struct tmigr_model *m;
 	const struct tmigr_result *r;
+	const struct tmigr_rec *recs; /* what it was fed */
+	size_t n_recs;
 	struct tmigr_segment *segs;
 	size_t n_segs, cap_segs;
 	struct tmigr_cpu_span *spans;
