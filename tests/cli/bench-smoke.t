@@ -34,7 +34,7 @@ def skip(what, why):
 
 def run(*command, **env):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          stdin=subprocess.DEVNULL, timeout=120, env=dict(os.environ, **env))
+                          stdin=subprocess.DEVNULL, timeout=300, env=dict(os.environ, **env))
 
 
 def bench(name, *args):
@@ -137,7 +137,7 @@ def check_drain(folder):
         time.sleep(0.01)
     there = os.path.isdir(instance)
     p.terminate()
-    ok(p.wait(timeout=30) == 128 + 15 and there and not os.path.isdir(instance),
+    ok(p.wait(timeout=300) == 128 + 15 and there and not os.path.isdir(instance),
        "ftrace-drain: leaves no instance behind after a signal", p.returncode)
     refuses(bench("ftrace-drain", "-e", "power:no_such_event", "--", "true"), 1,
             "power:no_such_event", "ftrace-drain: an event that is not there is named")

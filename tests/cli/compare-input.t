@@ -174,7 +174,7 @@ run 1 "$TMIGR" compare "$TMP/binary"
 is "a binary report: one line" "$(grep -c "binary/run-1/report.json: " "$TMP/err") $(wc -l <"$TMP/err")" "1 1"
 rm "$TMP/binary/run-2/report.json"
 mkfifo "$TMP/binary/run-2/report.json"
-run 1 timeout 20 "$TMIGR" compare "$TMP/binary"
+run 1 timeout 300 "$TMIGR" compare "$TMP/binary"
 run 1 sh -c '"$1" compare "$2" >/dev/full' - "$TMIGR" "$TMP/a"
 
 # Many runs, many CPUs; a cut recording beside them.

@@ -307,7 +307,7 @@ class World:
 
     def run(self, args, prefix=(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE):
         return subprocess.run([*prefix, self.program, *args], cwd=self.work, env=self.env, stdin=stdin,
-                              stdout=stdout, stderr=subprocess.PIPE, timeout=60)
+                              stdout=stdout, stderr=subprocess.PIPE, timeout=300)
 
     def check(self, row, status, names, hint, beside=False, **kwargs):
         """One row: all that is the same for every error; @beside: of a result."""

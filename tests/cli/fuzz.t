@@ -14,7 +14,7 @@ fuzz() { # FURTHER-RUNS NAME
 	local n
 	n=$(find "tests/fuzz/corpus/$2" -type f | wc -l)
 	mkdir "$TMP/$2"
-	run 0 "$FUZZ/$2" -runs=$((n + $1)) -seed=$seed -timeout=60 -artifact_prefix="$TMP/" \
+	run 0 "$FUZZ/$2" -runs=$((n + $1)) -seed=$seed -timeout=300 -artifact_prefix="$TMP/" \
 		"$TMP/$2" "tests/fuzz/corpus/$2"
 	[ "$status" = 0 ] || {
 		echo "# seed $seed"

@@ -10,7 +10,7 @@ make=$B/tests/programs/rec-make
 checker=$TMIGR_TESTS/lib-shell/check-html.py
 
 browse() { # OPTION...
-	timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
+	timeout 300 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
 		--user-data-dir="$TMP/profile" --allow-file-access-from-files "$@" 2>"$TMP/err"
 }
 

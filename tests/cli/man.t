@@ -245,7 +245,7 @@ def scratch(serve):
             with open(folder / "log", "wb") as log:
                 daemon = subprocess.Popen([TMIGRD, "--foreground", "--socket", folder / "sock"], stdout=log, stderr=log)
         try:
-            for _ in range(600 if daemon else 0):
+            for _ in range(3000 if daemon else 0):
                 # It remembers something, from its first drain on.
                 if subprocess.run([TMIGR, "dump", "-o", "-"], env=env, capture_output=True, check=False).returncode == 0:
                     break

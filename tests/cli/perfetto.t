@@ -300,7 +300,7 @@ def refusals(tmp):
                f'{why}: one line', [done.returncode, done.stderr])
     os.mkfifo(tmp / 'fifo')
     done = subprocess.run([TMIGR, 'export', '-f', 'perfetto', tmp / 'fifo'],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=300)
     tap.ok(done.returncode == 1 and 'pipe' in done.stderr, 'no pipe',
            [done.stderr])
 

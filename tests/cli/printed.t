@@ -109,7 +109,7 @@ real() { # PROGRAM SPEC WANTED-NAMES COMMAND
 		skip "$what" "$1 is not installed"
 		return
 	fi
-	timeout 60 bash -c "$4" >"$TMP/real" 2>&1 </dev/null
+	timeout 300 bash -c "$4" >"$TMP/real" 2>&1 </dev/null
 	"$values" "$2" <"$TMP/real" >"$TMP/got"
 	if [ "$(cut -d' ' -f1 "$TMP/got" | paste -sd' ')" = "$3" ]; then
 		ok "$what"

@@ -28,7 +28,7 @@ for text in '' '[]' '{}' '{"schema":"tmigr-report","version":1}' '{"schema":"x"}
 done
 rm "$TMP/dir/report.json"
 mkfifo "$TMP/dir/report.json"
-run 1 timeout 60 "$TMIGR" report "$TMP/dir"
+run 1 timeout 300 "$TMIGR" report "$TMP/dir"
 one_error_line "report.json is a FIFO that nobody writes to" "tmigr report: .*dir"
 
 why=$(why_not_live)

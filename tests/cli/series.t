@@ -200,7 +200,7 @@ state() {
 	cat "$cpus"/cpu[1-7]/online "$sys/proc/sys/kernel/timer_migration" | tr -d '\n'
 }
 put_back() { # DESCRIPTION: it is, or will be in a moment
-	for _ in $(seq 200); do
+	for _ in $(seq 2000); do
 		[ "$(state)" != 11111111 ] || break
 		sleep 0.05
 	done

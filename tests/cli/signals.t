@@ -43,8 +43,8 @@ check "nothing on stderr" test ! -s "$TMP/err"
 run 0 "$TMIGR" report "$TMP/plain"
 
 # A parent that ignores SIGCHLD hands that on; the limit is there for a hang only.
-run 3 timeout 60 env --ignore-signal=CHLD "$TMIGR" run -- sh -c 'exit 3'
-run 0 timeout 60 env --ignore-signal=CHLD "$TMIGR" run -- grep SigIgn /proc/self/status
+run 3 timeout 300 env --ignore-signal=CHLD "$TMIGR" run -- sh -c 'exit 3'
+run 0 timeout 300 env --ignore-signal=CHLD "$TMIGR" run -- grep SigIgn /proc/self/status
 bits=$(sed -n 's/^SigIgn:[[:space:]]*//p' "$TMP/out")
 is "the command has SIGCHLD ignored, as the tool had" $(((0x$bits >> 16) & 1)) 1
 
@@ -94,5 +94,5 @@ echo ready
 while [ "$end" -gt 0 ]; do sleep 0.02; end=$((end - 1)); done
 END
 is "Ctrl-C on a terminal: exit, SIGINTs, reports" \
-	"$(timeout 60 python3 "$TMP/terminal.py" "$TMIGR" run -- sh "$TMP/count")" "130 1 1"
+	"$(timeout 300 python3 "$TMP/terminal.py" "$TMIGR" run -- sh "$TMP/count")" "130 1 1"
 done_testing

@@ -308,7 +308,7 @@ for verb in status tree "run true" "mark x" "dump -o $TMP/never"; do
 		waits="$waits $!"
 	done
 done
-(timeout 100 "$TMIGR" run --socket "$TMP/mute" -o "$TMP/mute-dir" -- sh -c 'exit 0' \
+(timeout 300 "$TMIGR" run --socket "$TMP/mute" -o "$TMP/mute-dir" -- sh -c 'exit 0' \
 	>"$TMP/mute-run.out" 2>"$TMP/mute-run.err"; echo $? >"$TMP/mute-run.rc") &
 waits="$waits $!"
 for mode in close text json; do

@@ -186,14 +186,14 @@ def passed(t):
 def background(t):
     with tempfile.TemporaryDirectory() as tmp:
         path = os.path.join(tmp, 'sock')
-        done = subprocess.run([daemon.TMIGRD, '--socket', path], check=False, timeout=120,
+        done = subprocess.run([daemon.TMIGRD, '--socket', path], check=False, timeout=300,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL)
         t.same(done.returncode, 0, 'without --foreground: returns when it is ready')
         c = daemon.Client(path)
         t.ok(c.call('Status'), 'and it serves')
         pid = peer_pid(c)
-        again = subprocess.run([daemon.TMIGRD, '--socket', path], check=False, timeout=120,
+        again = subprocess.run([daemon.TMIGRD, '--socket', path], check=False, timeout=300,
                                stdin=subprocess.DEVNULL, capture_output=True, text=True)
         t.same(again.returncode, 1, 'a second one: the error comes back')
         os.kill(pid, signal.SIGTERM)
@@ -234,7 +234,7 @@ def unprivileged(t):
                                'import os, sys; os.setgroups([]); os.setgid(65534); '
                                'os.setuid(65534); os.execv(sys.argv[1], sys.argv[1:])',
                                daemon.TMIGRD, '--foreground', '--socket', tmp + '/s'],
-                              check=False, capture_output=True, text=True, timeout=60)
+                              check=False, capture_output=True, text=True, timeout=300)
         t.same(done.returncode, 1, 'started by somebody else: an error')
         t.ok('CAP_' in done.stderr or 'ermi' in done.stderr, 'that says what is missing',
              [done.stderr])

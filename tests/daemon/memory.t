@@ -56,7 +56,7 @@ class Cgroup:
         return int(found[1]) if found else None
 
     def close(self):
-        for _ in range(100):
+        for _ in range(2000):
             with contextlib.suppress(OSError):
                 self.path.rmdir()
                 return

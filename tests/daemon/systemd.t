@@ -48,7 +48,7 @@ inside() {
 	file_has "wrote" /var/lib/prometheus/node-exporter/tmigr.prom "# EOF"
 
 	kill -9 "$pid"
-	for _ in $(seq 300); do
+	for _ in $(seq 3000); do
 		[ "$(systemctl show -p NRestarts --value tmigrd.service)" = 0 ] || break
 		sleep 0.1
 	done

@@ -165,30 +165,30 @@ def check_pair(tmp, cpus):
     tap.ok(sum(got.get(k, 0) for k in ('reschedule-ipi', 'call-ipi', 'polled')) > 0, 'a pair wakes each other', [got])
 
 
-def loaded(*args):
+def loaded(folder, *args):
     """Tags of the tracing programs that a run has open, and how many of each."""
-    proc = subprocess.Popen([TMIGR, 'run', '--no-daemon', '-d', '60', *args], stdout=subprocess.DEVNULL,
-                            stderr=subprocess.DEVNULL)
-    tags, before = [], None
-    while proc.poll() is None and (not tags or tags != before):
-        before, tags = tags, []
-        time.sleep(0.3)
-        for fd in pathlib.Path(f'/proc/{proc.pid}/fdinfo').iterdir():
-            try:
-                info = dict(line.split(':', 1) for line in fd.read_text().splitlines() if ':' in line)
-            except OSError:
-                continue
-            if info.get('prog_type', '').strip() == RAW_TRACEPOINT:
-                tags.append(info['prog_tag'].strip())
-        tags.sort()
+    begun = folder / 'begun'
+    proc = subprocess.Popen([TMIGR, 'run', '--no-daemon', *args, '--', 'sh', '-c', f'touch {begun}; exec sleep 3600'],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    tags = []
+    while proc.poll() is None and not begun.exists():
+        time.sleep(0.02)
+    for fd in pathlib.Path(f'/proc/{proc.pid}/fdinfo').iterdir():
+        try:
+            info = dict(line.split(':', 1) for line in fd.read_text().splitlines() if ':' in line)
+        except OSError:
+            continue
+        if info.get('prog_type', '').strip() == RAW_TRACEPOINT:
+            tags.append(info['prog_tag'].strip())
+    begun.unlink()
     proc.terminate()
     proc.wait()
     return tags
 
 
-def check_off():
+def check_off(tmp):
     """A program's tag is a hash of its instructions."""
-    off, on = loaded(), loaded('--latency')
+    off, on = loaded(tmp), loaded(tmp, '--latency')
     rest = list(on)
     gone = [t for t in off if t not in rest or rest.remove(t)]
     tap.ok(len(gone) == 1, 'without --latency the programs are the same but that of cpu_idle', [off, on])
@@ -209,7 +209,7 @@ def main():
             skip_all(err.strip() or 'cannot trace here')
         check_sleeper(tmp, cpus[-1])
         check_pair(tmp, (cpus[0], cpus[-1]))
-    check_off()
+        check_off(tmp)
     done = subprocess.run([TMIGR, 'run', '--latency', '--source', 'ftrace', '-d', '1'], capture_output=True, text=True)
     tap.ok(done.returncode == 1 and 'BPF' in done.stderr, 'by ftrace: refused', [done.returncode, done.stderr])
     tap.done()
