@@ -49,6 +49,7 @@ struct text {
 	struct cpu_text *cpus; /* by number */
 	size_t n_cpus, cap_cpus;
 	struct tmigr_hotplug_steps steps;
+	struct text_plans plans;
 };
 
 static struct text *text_of(struct tmigr_traced_source *src)
@@ -280,12 +281,13 @@ static int our_event(struct text *t, const struct text_head *h, enum tmigr_trace
 				    .type = (__u8)type,
 				    .pid = h->pid,
 				    .subject = subject};
-	if (tmigr_traced_is_hotplug(h->name, h->n_name))
+	if ((type == TMIGR_TRACED_CPU_AVAILABLE || type == TMIGR_TRACED_CPU_UNAVAILABLE) &&
+	    tmigr_traced_is_hotplug(h->name, h->n_name))
 		ev->has = TMIGR_HAS_HOTPLUG;
 	if (t->src.steps)
 		why = text_step(h->rest, t->src.steps, ev);
 	else if (type != TMIGR_TRACED_HOTPLUG_ONLINE && type != TMIGR_TRACED_HOTPLUG_OFFLINE)
-		why = text_fields(h->rest, ev);
+		why = text_fields(h->rest, &t->plans, ev);
 	if (!why && ev->cpu != h->cpu)
 		why = "an idle state of another CPU"; /* no kernel does that */
 	if (why)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "text_line.h"
+#include "text_scan.h"
 
 /* Fields by what they are for; which of them an event needs is a set of these. */
 #define F_STATE	   0x0001
@@ -93,11 +94,6 @@ static unsigned int field(const char *key, size_t n)
 	return 0;
 }
 
-/* Of a digit, its value and 1. */
-static const unsigned char hex_digits[256] = {
-	['0'] = 1, 2,  3,  4,  5,  6,	       7,  8,  9,  10, ['A'] = 11,
-	12,	   13, 14, 15, 16, ['a'] = 11, 12, 13, 14, 15, 16};
-
 /* Kernels and libtraceevent print a null pointer in their own ways. */
 static const char *parse_null(const char *p, const char *end, __u64 *ret)
 {
@@ -119,23 +115,15 @@ static const char *parse_null(const char *p, const char *end, __u64 *ret)
  * NULL where it is no number. */
 static const char *parse_hex(const char *p, const char *end, __u64 *ret)
 {
-	size_t n = (size_t)(end - p);
 	const char *start;
-	__u64 v = 0;
 
-	if (n && *p == '(')
+	if (p < end && *p == '(')
 		return parse_null(p, end, ret);
-	if (n > 2 && p[0] == '0' && p[1] == 'x')
+	if (end - p > 2 && p[0] == '0' && p[1] == 'x')
 		p += 2;
-	for (start = p; p < end && *p != ' '; p++) {
-		unsigned int d = hex_digits[(unsigned char)*p];
-
-		if (!d)
-			return NULL;
-		v = v << 4 | (d - 1);
-	}
-	*ret = v;
-	return p > start && p - start <= 16 ? p : NULL;
+	start = p;
+	p = scan_hex(p, end, ret);
+	return p > start && p - start <= 16 && (p == end || *p == ' ') ? p : NULL;
 }
 
 /* Likewise. */
@@ -143,18 +131,14 @@ static const char *parse_decimal(const char *p, const char *end, __u64 *ret)
 {
 	bool minus = p < end && *p == '-';
 	const char *start = p + minus;
-	__u64 v = 0;
+	__u64 v;
 
-	for (p = start; p < end && *p != ' '; p++) {
-		unsigned int d = (unsigned char)(*p - '0');
-
-		/* (19 digits always fit.) */
-		if (d > 9 || (p - start >= 19 && v > (~0ULL - d) / 10))
-			return NULL;
-		v = v * 10 + d;
-	}
+	p = scan_decimal(start, end, &v);
+	/* Of 20 digits up to 1999... those that do not fit leave a small rest. */
+	if (p - start == 20 && *start != '0' && (*start != '1' || v < 10000000000000000000ULL))
+		return NULL;
 	*ret = minus ? -v : v;
-	return p > start && p - start <= 20 ? p : NULL;
+	return p > start && p - start <= 20 && (p == end || *p == ' ') ? p : NULL;
 }
 
 /* Puts a value where it belongs; NULL, or what is wrong. */
@@ -262,24 +246,55 @@ static const char *check(const struct tmigr_traced *ev)
 	return NULL;
 }
 
-const char *text_fields(struct text_line rest, struct tmigr_traced *ev)
+/* The field of a key of @n bytes with its "="; remembered where it is short. */
+static unsigned int learn(struct text_key *k, const char *key, size_t n)
+{
+	unsigned int f = field(key, n - 1);
+
+	if (n > sizeof(k->bytes))
+		return f;
+	*k = (struct text_key){.n = (unsigned int)n, .field = f};
+	memcpy(k->bytes, key, n);
+	memset(k->mask, 0xff, n);
+	return f;
+}
+
+static bool same_key(const struct text_key *k, const char *p, const char *end)
+{
+	__u64 word[2];
+
+	if (end - p < (long)sizeof(word))
+		return k->n && end - p >= (long)k->n && !memcmp(p, k->bytes, k->n);
+	memcpy(word, p, sizeof(word));
+	return k->n &&
+	       !(((word[0] ^ k->bytes[0]) & k->mask[0]) | ((word[1] ^ k->bytes[1]) & k->mask[1]));
+}
+
+const char *text_fields(struct text_line rest, struct text_plans *plans, struct tmigr_traced *ev)
 {
 	unsigned int need = fields[ev->type].need, may = fields[ev->type].may;
+	struct text_key *k = plans->of[ev->type].keys, *last = k + TEXT_KEYS - 1;
 	const char *p = rest.at, *end = rest.end, *wrong;
 
-	while (p < end && need | may) {
+	/* (Beyond the last key all share its place.) */
+	for (; p < end && need | may; k += k < last) {
 		unsigned int f = 0;
 		const char *key;
 
-		while (p < end && *p == ' ')
-			p++;
-		for (key = p; p < end && *p != '=' && *p != ' '; p++)
-			;
-		if (p > key && p < end && *p == '=')
-			f = field(key, (size_t)(p++ - key)) & (need | may);
-		if (!f) {
-			while (p < end && *p != ' ')
+		key = p = scan_blanks(p, end);
+		if (same_key(k, p, end)) {
+			p += k->n;
+			f = k->field;
+		} else {
+			p = scan_either(p, end, '=', ' ');
+			if (p > key && p < end && *p == '=') {
 				p++;
+				f = learn(k, key, (size_t)(p - key));
+			}
+		}
+		f &= need | may;
+		if (!f) {
+			p = scan_either(p, end, ' ', ' ');
 			continue;
 		}
 		wrong = value(ev, f, &p, end);

@@ -12,17 +12,11 @@
  * 16 bytes.  Whatever follows is the event's text, which may hold anything too.
  */
 #include "text_line.h"
+#include "text_scan.h"
 
 #include <string.h>
 
 #define COMM 16
-
-static const char *skip_blanks(const char *p, const char *end)
-{
-	while (p < end && *p == ' ')
-		p++;
-	return p;
-}
 
 static bool is_digit(char c)
 {
@@ -30,15 +24,13 @@ static bool is_digit(char c)
 }
 
 /* A decimal number; saturates.  NULL when there is none. */
-static const char *number(const char *p, const char *end, __u64 *ret)
+static inline const char *number(const char *p, const char *end, __u64 *ret)
 {
 	const char *start = p;
-	__u64 n = 0;
 
-	for (; p < end && is_digit(*p); p++)
-		n = n * 10 + (__u64)(*p - '0');
-	/* (19 digits always fit.) */
-	*ret = p - start > 19 ? ~0ULL : n;
+	p = scan_decimal(p, end, ret);
+	if (p - start > 19)
+		*ret = ~0ULL;
 	return p > start ? p : NULL;
 }
 
@@ -50,11 +42,11 @@ static const char *task(const char *p, const char *end, __s32 *ret)
 
 	if (p >= end || (*p != '-' && *p != ' '))
 		return NULL;
-	p = skip_blanks(p + 1, end);
+	p = scan_blanks(p + 1, end);
 	minus = p < end && *p == '-';
 	p = number(p + minus, end, &n);
 	if (p && p < end && *p == '/')
-		p = number(skip_blanks(p + 1, end), end, &n);
+		p = number(scan_blanks(p + 1, end), end, &n);
 	if (!p || n > 0x7fffffff)
 		return NULL;
 	*ret = minus ? -(__s32)n : (__s32)n;
@@ -87,17 +79,15 @@ static const char *stamp(const char *p, const char *end, struct text_head *h)
 /* "system:name:", up to a colon that a blank or the end follows. */
 static bool name(const char *p, const char *end, struct text_head *h)
 {
-	p = skip_blanks(p, end);
+	p = scan_blanks(p, end);
 	if (p < end && *p == '(') { /* "(+12)": trace-cmd report --ts-diff */
 		p = memchr(p, ')', (size_t)(end - p));
 		if (!p)
 			return false;
-		p = skip_blanks(p + 1, end);
+		p = scan_blanks(p + 1, end);
 	}
 	h->name = p;
-	for (; p < end && *p != ' '; p++) {
-		if (*p != ':')
-			continue;
+	for (; (p = scan_either(p, end, ':', ' ')) < end && *p == ':'; p++) {
 		if (p + 1 < end && p[1] != ' ') {
 			h->name = p + 1;
 			continue;
@@ -121,7 +111,7 @@ static const char *cpu(const char *p, const char *end, struct text_head *h)
 	if (!p || p >= end)
 		return NULL;
 	if (bracket)
-		return *p == ']' ? skip_blanks(p + 1, end) : NULL;
+		return *p == ']' ? scan_blanks(p + 1, end) : NULL;
 	return *p == ' ' || *p == ':' ? NULL : p;
 }
 
@@ -131,20 +121,18 @@ static bool head_from(const char *p, const char *end, struct text_head *h)
 	p = task(p, end, &h->pid);
 	if (!p)
 		return false;
-	p = skip_blanks(p, end);
+	p = scan_blanks(p, end);
 	if (p < end && *p == '(') { /* option record-tgid */
 		p = memchr(p, ')', (size_t)(end - p));
 		if (!p)
 			return false;
-		p = skip_blanks(p + 1, end);
+		p = scan_blanks(p + 1, end);
 	}
 	p = cpu(p, end, h);
 	if (!p)
 		return false;
 	if (p < end && !is_digit(*p)) { /* flags */
-		while (p < end && *p != ' ')
-			p++;
-		p = skip_blanks(p, end);
+		p = scan_blanks(scan_either(p, end, ' ', ' '), end);
 	}
 	p = stamp(p, end, h);
 	return p && name(p, end, h);
@@ -157,7 +145,7 @@ bool text_head(struct text_line line, struct text_head *ret)
 	*ret = (struct text_head){.pid = 0};
 	if (line.end - line.at > COMM && head_from(line.at + COMM, line.end, ret))
 		return true;
-	from = skip_blanks(line.at, line.end);
+	from = scan_blanks(line.at, line.end);
 	p = from + COMM < line.end ? from + COMM : line.end;
 	for (; p >= from; p--)
 		if (p < line.end && head_from(p, line.end, ret))
@@ -190,7 +178,7 @@ bool text_lost(struct text_line line, __u64 *ret_cpu, __u64 *ret_n)
 	if (starts_with(l, "LOST "))
 		l.at += 5;
 	if (l.at < l.end && is_digit(*l.at))
-		l.at = skip_blanks(number(l.at, l.end, ret_n), l.end);
+		l.at = scan_blanks(number(l.at, l.end, ret_n), l.end);
 	return starts_with(l, "EVENTS");
 }
 
@@ -201,7 +189,7 @@ __u64 text_number_after(struct text_line line, const char *key)
 	__u64 v = 0;
 
 	if (p)
-		number(skip_blanks(p + n, line.end), line.end, &v);
+		number(scan_blanks(p + n, line.end), line.end, &v);
 	return v;
 }
 
@@ -214,7 +202,7 @@ bool text_int_after(struct text_line line, const char *key, int *ret)
 
 	if (!p)
 		return false;
-	p = skip_blanks(p + n, line.end);
+	p = scan_blanks(p + n, line.end);
 	minus = p < line.end && *p == '-';
 	if (!number(p + minus, line.end, &v) || v > 0x7fffffff)
 		return false;

@@ -28,10 +28,27 @@ struct text_head {
 bool text_head(struct text_line line, struct text_head *ret);
 
 /*
+ * The words that events of each type had in the line before: the next one mostly has
+ * the same keys in the same order.  Zero at first.
+ */
+#define TEXT_KEYS 12
+struct text_key {
+	__u64 bytes[2], mask[2]; /* with its "="; of which bytes are its */
+	unsigned int n;		 /* how many; 0: not known */
+	unsigned int field;
+};
+
+struct text_plans {
+	struct text_plan {
+		struct text_key keys[TEXT_KEYS];
+	} of[TMIGR_TRACED_TYPES];
+};
+
+/*
  * The fields of an event of @ev->type (tmigr_traced_type()); t_ns, cpu and pid are
  * set by the caller.  NULL, or what is wrong with it.
  */
-const char *text_fields(struct text_line rest, struct tmigr_traced *ev);
+const char *text_fields(struct text_line rest, struct text_plans *plans, struct tmigr_traced *ev);
 
 /* A lost-events line: its CPU, and how many (1 when it doesn't say). */
 bool text_lost(struct text_line line, __u64 *ret_cpu, __u64 *ret_n);

@@ -36,8 +36,10 @@ enum tmigr_traced_type tmigr_traced_type(const char *name, size_t size)
 {
 	if (size < 8 || (name[0] != 't' && name[0] != 'c'))
 		return TMIGR_TRACED_OTHER;
+	/* (The last letter tells most of those of one size apart.) */
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (names[i].size == size && !memcmp(names[i].name, name, size))
+		if (names[i].size == size && names[i].name[size - 1] == name[size - 1] &&
+		    !memcmp(names[i].name, name, size))
 			return names[i].type;
 	return TMIGR_TRACED_OTHER;
 }
