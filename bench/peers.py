@@ -137,16 +137,22 @@ def add_only(parser):
                         help="only tracers with this in their names; can be given again")
 
 
-def everything(only, arch, other=None):
+# What every tracer by BPF pays at least.
+FLOOR = (("BPF, nothing", "empty-program nothing {load}"),
+         ("BPF, the clock", "empty-program clock {load}"))
+
+
+def everything(only, arch, other=None, floor=()):
     """[(name, command with {load})] of all that is to be had, the untraced load first; the
     files that it needs in the guest; [(name, why)] of what is not to be had.
 
-    `only`: parts of names, None: all.  `other`: "LABEL=PATH" of one more tmigr.
+    `only`: parts of names, None: all.  `other`: "LABEL=PATH" of one more tmigr.  `floor`:
+    FLOOR, or none of it; its program is the caller's to bring.
     """
     def chosen(name):
         return not only or any(o in name for o in only)
 
-    tracers = [("untraced again", "{load}"), *own_tracers()]
+    tracers = [("untraced again", "{load}"), *floor, *own_tracers()]
     wanted = [p for p in PEERS if chosen(p.name)]
     files, missing = files_of(wanted, arch)
     if other:
