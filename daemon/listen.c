@@ -146,6 +146,8 @@ static int take_lock(struct listener *l)
 
 	snprintf(path, sizeof(path), "%s.lock", l->path);
 	l->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (l->lock_fd < 0 && errno == ENOENT)
+		return fail(path, "no such folder: --socket names another place", errno);
 	if (l->lock_fd < 0)
 		return fail(path, "cannot create the lock", errno);
 	if (flock(l->lock_fd, LOCK_EX | LOCK_NB) == 0)

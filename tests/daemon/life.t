@@ -101,6 +101,14 @@ def no_socket(t):
         t.same(pathlib.Path(path).read_text(), 'precious', 'and the file stays')
         e = daemon.Daemon(path=os.path.join(tmp, 'x' * 200))
         t.same(e.proc.wait(daemon.TIMEOUT), 1, 'a path too long: refuses')
+        path = os.path.join(tmp, 'no/such/sock')
+        e = daemon.Daemon(path=path)
+        t.same(e.proc.wait(daemon.TIMEOUT), 1, 'no folder for it: refuses')
+        t.ok(e.messages().startswith(f'<3>tmigrd: {path}.lock: no such folder: --socket'),
+             'and says what to do, to the journal with a priority', [e.messages()])
+        e = daemon.Daemon(path=path, env={'JOURNAL_STREAM': '1:1'})
+        e.proc.wait(daemon.TIMEOUT)
+        t.ok(e.messages().startswith(f'tmigrd: {path}.lock: '), 'and to others without', [e.messages()])
 
 
 def connect_as(path, uid, gid, groups=()):
