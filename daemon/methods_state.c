@@ -101,10 +101,6 @@ void method_hierarchy(struct client *c, json_t *params)
 	json_t *tree;
 
 	(void)params;
-	if (!tmigr_engine_has_tmigr(c->d->engine)) {
-		client_errorf(c, "NoHierarchy", "this kernel has no timer-migration hierarchy");
-		return;
-	}
 	if (tmigr_engine_moment(c->d->engine, &moment, &err) < 0) {
 		client_errorf(c, "NoHierarchy", "%s", err.text);
 		return;

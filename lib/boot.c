@@ -91,6 +91,20 @@ static int follow(struct reading *r, struct tmigr_err *err)
 	return 0;
 }
 
+/* Nothing of use is in the kernel's buffer. */
+static int fail_silent(struct tmigr_err *err)
+{
+	char dir[TMIGR_TRACEFS_BYTES], path[TMIGR_TRACEFS_BYTES + 32];
+
+	if (tmigr_tracefs_mounted(dir)) {
+		snprintf(path, sizeof(path), "%s/events/timer_migration", dir);
+		if (access(path, F_OK) < 0 && errno == ENOENT)
+			return tmigr_fail_no_hierarchy(err);
+	}
+	return tmigr_fail(err, -ENODATA,
+			  "the global ftrace buffer tells nothing of the hierarchy: %s", how);
+}
+
 static int read_source(struct reading *r, struct tmigr_err *err)
 {
 	/* The prologue is all of it: what the last event tells is known of the first. */
@@ -111,10 +125,7 @@ static int read_source(struct reading *r, struct tmigr_err *err)
 					    "%s: no event in it tells a CPU's place in a "
 					    "timer-migration hierarchy",
 					    r->path)
-			       : tmigr_fail(err, -ENODATA,
-					    "the global ftrace buffer tells nothing of the "
-					    "hierarchy: %s",
-					    how);
+			       : fail_silent(err);
 	return tmigr_keeper_moment(r->keeper, topo_of(r), &r->boot->moment, err);
 }
 
@@ -133,7 +144,7 @@ int tmigr_boot_read(const char *path, const struct tmigr_boot_opts *opts, struct
 		n = read_source(&r, err);
 	/* An empty buffer is no bad file. */
 	if (n == -EINVAL && !path)
-		n = tmigr_fail(err, -ENODATA, "the global ftrace buffer holds no event: %s", how);
+		n = fail_silent(err);
 	if (r.src)
 		r.src->close(r.src);
 	if (fd >= 0)

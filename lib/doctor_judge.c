@@ -167,6 +167,11 @@ static void check_kallsyms(const struct doctor_facts *f, struct tmigr_check *c)
 	static const char meaning[] =
 		"the start state is found after one event of any CPU, and tmigr makes one";
 
+	/* What CPUs are in is found from the task's own run queue. */
+	if (knows_tracepoints(f) && !f->features.tmigr) {
+		say(c, TMIGR_CHECK_OK, "not needed where there is no hierarchy");
+		return;
+	}
 	if (knows_tracepoints(f) && f->features.ksym_tmigr_cpu && f->features.ksym_runqueues) {
 		say(c, TMIGR_CHECK_OK, "tmigr_cpu and runqueues are found: exact start state");
 		return;

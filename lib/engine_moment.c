@@ -140,6 +140,13 @@ int tmigr_bpf_moment(struct tmigr_engine *engine, struct tmigr_moment **ret, str
 	return 0;
 }
 
+int tmigr_fail_no_hierarchy(struct tmigr_err *err)
+{
+	return tmigr_fail(err, -EOPNOTSUPP,
+			  "this kernel has no timer-migration hierarchy (Linux 6.9 or later "
+			  "with CONFIG_NO_HZ_COMMON and CONFIG_SMP has)");
+}
+
 int tmigr_engine_moment(struct tmigr_engine *engine, struct tmigr_moment **ret,
 			struct tmigr_err *err)
 {

@@ -73,7 +73,9 @@ char *tmigr_text_wakeups(const json_t *report)
 	out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
-	if (!put_remotes(report, out))
+	if (json_is_false(json_object_get(report, "timer_migration_hierarchy")))
+		fputs("whose timers woke a CPU is not told where there is no hierarchy", out);
+	else if (!put_remotes(report, out))
 		fputs("no CPU was woken to run timers of another alone", out);
 	putc('.', out);
 	if (!json_is_true(json_object_get(latency_of(report), "causes_known")))

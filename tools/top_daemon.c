@@ -71,7 +71,7 @@ static bool has_reply(const struct daemon_source *d)
 	return tmigr_varlink_pending(d->stream->link) || poll(&p, 1, 0) > 0;
 }
 
-/* NULL where the daemon does not know: every CPU is busy, or there is none. */
+/* NULL where the daemon does not know: every CPU is busy. */
 static int tree_now(struct daemon_source *d, json_t **ret, struct tmigr_err *err)
 {
 	json_t *params = NULL;

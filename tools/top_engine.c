@@ -147,7 +147,7 @@ static json_t *tree_now(struct engine *e)
 	struct tmigr_moment *m;
 	json_t *json;
 
-	if (!tmigr_engine_has_tmigr(e->engine) || tmigr_engine_moment(e->engine, &m, NULL) < 0)
+	if (tmigr_engine_moment(e->engine, &m, NULL) < 0)
 		return NULL;
 	json = tmigr_tree_json(&(struct tmigr_tree){
 		.topo = e->topo,

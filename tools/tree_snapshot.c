@@ -33,12 +33,7 @@ static int open_engine(struct tree_source *s, const struct arg_list *classes,
 	r = tmigr_engine_open(&opts, s->topo, &s->engine, err);
 	if (r < 0)
 		return r == -EINVAL ? -EIO : r; /* not the user's --class */
-	if (!tmigr_engine_has_tmigr(s->engine))
-		return tmigr_fail(
-			err, -EOPNOTSUPP,
-			"this kernel has no timer-migration hierarchy (Linux 6.9 or later "
-			"with CONFIG_NO_HZ_COMMON and CONFIG_SMP has)");
-	return 0;
+	return tmigr_engine_has_tmigr(s->engine) ? 0 : tmigr_fail_no_hierarchy(err);
 }
 
 int tree_source_open(const struct daemon_opts *daemon, const struct arg_list *classes,
@@ -152,14 +147,22 @@ static int take_own(struct tree_source *s, struct tmigr_moment **ret, struct tmi
 static int take_daemons(struct tree_source *s, struct tmigr_moment **ret, struct tmigr_err *err)
 {
 	struct tmigr_err why = {""};
+	struct tmigr_moment *m;
 	json_t *params = NULL;
 	int r = daemon_call(s->daemon, "Hierarchy", NULL, &params, err);
 
 	if (r < 0)
 		return r;
-	r = tmigr_tree_parse(json_object_get(params, "tree"), s->topo, ret, &why);
+	r = tmigr_tree_parse(json_object_get(params, "tree"), s->topo, &m, &why);
 	json_decref(params);
-	return r < 0 ? tmigr_fail(err, r, "%s: %s", s->daemon->path, why.text) : 0;
+	if (r < 0)
+		return tmigr_fail(err, r, "%s: %s", s->daemon->path, why.text);
+	if (!m->h->n_groups) {
+		tmigr_moment_free(m);
+		return tmigr_fail_no_hierarchy(err);
+	}
+	*ret = m;
+	return 0;
 }
 
 int tree_source_take(struct tree_source *s, struct tree_moment **ret, struct tmigr_err *err)

@@ -170,12 +170,15 @@ struct tmigr_moment {
 
 /*
  * May be called from open on; without kallsyms it needs start.  -EAGAIN: no CPU has
- * shown where the hierarchy is yet (every CPU is busy): again later.  Owned by the
- * caller (tmigr_moment_free), independent of the engine.
+ * shown where the hierarchy is yet (every CPU is busy): again later.  Without a
+ * hierarchy it has no group, and what each CPU is in.  Owned by the caller
+ * (tmigr_moment_free), independent of the engine.
  */
 int tmigr_engine_moment(struct tmigr_engine *engine, struct tmigr_moment **ret,
 			struct tmigr_err *err);
 void tmigr_moment_free(struct tmigr_moment *moment); /* NULL is fine */
+/* -EOPNOTSUPP, and in @err that this kernel has none. */
+int tmigr_fail_no_hierarchy(struct tmigr_err *err);
 /* The same without expiries: owned by the caller (tmigr_hierarchy_free). */
 int tmigr_engine_hierarchy(struct tmigr_engine *engine, struct tmigr_hierarchy **ret,
 			   struct tmigr_err *err);

@@ -6,7 +6,7 @@
 
 export LC_ALL=C
 TMIGR=$(realpath "$TMIGR")
-for kind in 4+4 split 256 sparse; do
+for kind in 4+4 split 256 sparse flat; do
 	tests/lib-shell/top-sample.py "$kind" 3 >"$TMP/$kind" || exit 1
 done
 has_screen=1
@@ -52,6 +52,10 @@ run 0 "$TMIGR" top --once --sample "$TMP/256" --sort holding
 is "the longest holder first" "$(grep -m3 -oE '^ *[0-9]+ (LITTLE|mid|big)' "$TMP/out" | tr -s ' \n' ' ')" \
 	" 3 LITTLE 200 big 100 mid "
 is "all 256" "$(grep -cE '^ *[0-9]+ (LITTLE|mid|big) ' "$TMP/out")" 256
+run 0 "$TMIGR" top --once --sample "$TMP/flat"
+out_has "a kernel without a hierarchy: the answer" "no answer: this kernel has no timer-migration hierarchy"
+is "and what its CPUs are in" "$(awk '$2 ~ /^(LITTLE|big)$/ { printf "%s ", $3 }' "$TMP/out")" \
+	"WFI cpu-sleep running WFI "
 
 run 1 "$TMIGR" top --once --sample "$TMP/none"
 one_error_line "no such file" "tmigr top: .*No such file"

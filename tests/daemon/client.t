@@ -294,7 +294,7 @@ fake() { # MODE: serves at $TMP/MODE
 	pids="$pids $!"
 	wait_for test -S "$TMP/$1"
 }
-for mode in close text json half liar text64 silent mute; do
+for mode in close text json half liar text64 flat silent mute; do
 	fake $mode
 done
 # Each of these waits as long as the tool does for a daemon that is silent: all at once.
@@ -320,6 +320,8 @@ for mode in close text json; do
 done
 run 1 "$TMIGR" tree --socket "$TMP/liar"
 one_error_line "a tree that is none: one line" "tmigr tree: $TMP/liar: .*not a tree"
+run 1 "$TMIGR" tree --socket "$TMP/flat"
+one_error_line "a kernel without one: one line" "tmigr tree: this kernel has no timer-migration hierarchy"
 run 1 "$TMIGR" run --socket "$TMP/liar" true
 err_has "a recording that is none: it is told" "tmigr run: $TMP/liar: the daemon's recording"
 run 1 "$TMIGR" run --socket "$TMP/text64" true

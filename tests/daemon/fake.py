@@ -5,7 +5,8 @@
 silent, close, text, endless, json, half: what each connection gets.
 liar: answers Status and Topology as the daemon at REAL does, a recording and a
 dump with nonsense. mute: as liar, but the recording begins and never goes on.
-text64: as liar, but what should be base64 is not.
+text64: as liar, but what should be base64 is not. flat: as liar, but the tree is
+that of a kernel without a hierarchy.
 """
 import base64
 import json
@@ -40,6 +41,14 @@ def requests(conn):
         yield json.loads(text)['method']
 
 
+def flat(real, interface):
+    none = {'known': False, 'at_ns': None, 'in_ns': None}
+    topo = json.loads(ask(real, f'{interface}.Topology')[:-1])['parameters']['topology']
+    return {'schema': 'tmigr-tree', 'version': 1, 'time_ns': 1, 'groups': [], 'roots': [],
+            'cpus': [{'cpu': c['cpu'], 'group': None, 'mask': 0, 'tmigr': 'unknown', 'state_name': 'running',
+                      'state': None, 'wakeup_duty': none, 'next_expiry': none} for c in topo['cpus']]}
+
+
 def lie(conn, mode, real):
     for name in requests(conn):
         interface, method = name.rsplit('.', 1)
@@ -56,6 +65,8 @@ def lie(conn, mode, real):
             if mode != 'mute':
                 conn.sendall(json.dumps({'parameters': first, 'continues': True}).encode() +
                              b'\0')
+        elif method == 'Hierarchy' and mode == 'flat':
+            conn.sendall(json.dumps({'parameters': {'tree': flat(real, interface)}}).encode() + b'\0')
         elif method == 'Hierarchy':
             conn.sendall(b'{"parameters":{"tree":{"groups":7}}}\0')
         elif method == 'DumpFlight' and mode == 'text64':
@@ -67,7 +78,7 @@ def lie(conn, mode, real):
 
 def serve(conn, mode, real):
     try:
-        if mode in ('liar', 'mute', 'text64'):
+        if mode in ('liar', 'mute', 'text64', 'flat'):
             lie(conn, mode, real)
         elif mode == 'endless':
             while True:

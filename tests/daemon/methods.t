@@ -53,10 +53,11 @@ def state(t, d):
     t.ok(len(topo['cpus']) >= online, 'Topology: CPUs', [str(topo)])
     error, tree = c.error('Hierarchy')
     if error:
-        t.same(error, 'NoHierarchy', 'Hierarchy: none known is a typed error')
+        t.same(error, 'NoHierarchy', 'Hierarchy: none known yet is a typed error')
     else:
         t.same(tree['tree']['schema'], 'tmigr-tree', 'Hierarchy: the tree object')
         t.same(len(tree['tree']['cpus']), len(topo['cpus']), 'Hierarchy: all CPUs')
+        t.same(bool(tree['tree']['groups']), s['timer_migration_hierarchy'], 'Hierarchy: groups, where there are any')
     first, second = (c.call('Totals')['report'] for _ in range(2))
     t.same(daemon.check_sums(first), None, 'Totals: sums')
     t.same(daemon.check_sums(second), None, 'Totals again: sums')

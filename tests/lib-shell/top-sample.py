@@ -3,7 +3,8 @@
 """top-sample.py MACHINE [SAMPLES]: made-up samples for tmigr top, one JSON object
 a line. MACHINE: 4+4 (two level-0 groups below one root), split (a hierarchy a
 class), 256 (three classes, three levels, five idle states), sparse (CPU numbers
-with holes, one offline, one outside the hierarchy, losses)."""
+with holes, one offline, one outside the hierarchy, losses), flat (a kernel without
+a hierarchy)."""
 
 import json
 import sys
@@ -168,6 +169,12 @@ def sample(kind, n):
             return {"report": report(m, n, held), "tree": tree(m, n, 0)}
         held = {root: [(0, 600_000_000, 3), (4, 150_000_000, 2)] if n == 0 else [(0, 700_000_000, 1)]}
         return {"report": report(m, n, held), "tree": tree(m, n, 4 if n == 0 else 0)}
+    if kind == "flat":
+        m = Machine([("LITTLE", 442, [0, 1]), ("big", 1024, [2, 3])], TWO_STATES)
+        m.groups, m.group_of = [], dict.fromkeys(m.cpus)
+        r = report(m, n, {})
+        r.update(timer_migration_hierarchy=False, remote=[])
+        return {"report": r, "tree": tree(m, n, None, outside=m.cpus)}
     if kind == "256":
         m = Machine([("LITTLE", 300, list(range(0, 96))), ("mid", 700, list(range(96, 192))),
                      ("big", 1024, list(range(192, 256)))], SERVER_STATES)

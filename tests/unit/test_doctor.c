@@ -188,6 +188,9 @@ static void kallsyms(void **state)
 	struct board *b = *state;
 
 	b->f.features.ksym_runqueues = false;
+	b->f.features.tmigr = false;
+	expect(b, "kallsyms", OK, "not needed", "", "tmigr-tracepoints");
+	b->f.features.tmigr = true;
 	expect(b, "kallsyms", NOTE, "after one event of any CPU", "CONFIG_KALLSYMS_ALL", "");
 	b->f.kallsyms_hidden = true;
 	expect(b, "kallsyms", NOTE, "hidden", "kptr_restrict", "");
