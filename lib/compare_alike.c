@@ -134,22 +134,23 @@ static const struct fact {
 	const char *what;
 	void (*put)(const json_t *report, FILE *out); /* NULL: the member @key */
 	const char *key;
+	const char *absent; /* what it means that the member is not there; NULL: not known */
 } facts[] = {
-	{"machine", fact_machine, NULL},
-	{"kernel", fact_kernel, NULL},
-	{"CPUs", fact_cpus, NULL},
-	{"classes", fact_classes, NULL},
-	{"idle states", fact_states, NULL},
-	{"cpuidle driver", NULL, "cpuidle_driver"},
-	{"cpuidle governor", NULL, "cpuidle_governor"},
-	{"timer_migration", NULL, "timer_migration"},
-	{"hierarchies", fact_roots, NULL},
-	{"command", NULL, "command"},
-	{"changed for the run", NULL, "changed"},
-	{"warm-up, ns", NULL, "warmup_ns"},
-	{"settling, ns", NULL, "settle_ns"},
-	{"residency from", NULL, "residency_source"},
-	{"tool", NULL, "tool"},
+	{"machine", fact_machine, NULL, NULL},
+	{"kernel", fact_kernel, NULL, NULL},
+	{"CPUs", fact_cpus, NULL, NULL},
+	{"classes", fact_classes, NULL, NULL},
+	{"idle states", fact_states, NULL, NULL},
+	{"cpuidle driver", NULL, "cpuidle_driver", NULL},
+	{"cpuidle governor", NULL, "cpuidle_governor", NULL},
+	{"timer_migration", NULL, "timer_migration", NULL},
+	{"hierarchies", fact_roots, NULL, NULL},
+	{"command", NULL, "command", NULL},
+	{"changed for the run", NULL, "changed", "nothing"},
+	{"warm-up, ns", NULL, "warmup_ns", "none"},
+	{"settling, ns", NULL, "settle_ns", "none"},
+	{"residency from", NULL, "residency_source", NULL},
+	{"tool", NULL, "tool", NULL},
 };
 
 /* Owned by the caller; NULL: no memory. */
@@ -168,7 +169,7 @@ static char *fact_text(const struct fact *f, const json_t *report)
 	if (fclose(out) == 0 && text && *text)
 		return text;
 	free(text);
-	return strdup("not known");
+	return strdup(f->absent ? f->absent : "not known");
 }
 
 /* ---- what differs ---- */

@@ -140,7 +140,7 @@ has "idle states" "big C1, cpu-sleep"
 has "governor" "cpuidle governor: u: menu; v: teo"
 has "timer_migration" "timer_migration: u: 1; v: 0"
 has "command" "command: u: work; v: other work"
-has "what the run changed" "changed for the run: u: not known; v: offline 5-7, timer_migration 0"
+has "what the run changed" "changed for the run: u: nothing; v: offline 5-7, timer_migration 0"
 check "what is alike is not named" sh -c '! grep -qE "driver|residency from" "$1"' - "$TMP/out"
 made '
 write(tmp / "w/run-1", board(10))
