@@ -38,6 +38,7 @@ if [ -z "$gid" ] && unshare -m true 2>/dev/null; then
 fi
 
 start_daemon() {
+	: >"$TMP/log" # of the one before, which was ready
 	"${with_group[@]}" "$TMIGRD" --foreground --socket "$sock" --class theirs=0 2>"$TMP/log" &
 	daemon=$!
 	disown $daemon
