@@ -165,23 +165,49 @@ static __always_inline void put_snap_cpu(struct tmigr_cpu_value *v, __u64 t, str
 	    .flags = flags);
 }
 
+/* A walk up a CPU's path, a call for each group: for the verifier, which would go through
+ * the body of a loop once for each level, in every program. */
+struct walk {
+	struct tmigr_cpu_value *v;
+	__u64 t;
+	struct tmigr_group *group;
+};
+
+static long put_node(__u64 level, struct walk *w)
+{
+	struct tmigr_group *group = w->group;
+
+	(void)level;
+	if (!group)
+		return 1;
+	put(w->v, w->t, node_group(group));
+	w->group = BPF_CORE_READ(group, parent);
+	return 0;
+}
+
+static long put_word(__u64 level, struct walk *w)
+{
+	struct tmigr_group *group = w->group;
+
+	(void)level;
+	if (!group)
+		return 1;
+	PUT(w->v, w->t, .type = TMIGR_REC_SNAP_GROUP, .a = (__u64)group, .b = group_word(group));
+	w->group = BPF_CORE_READ(group, parent);
+	return 0;
+}
+
 /* A CPU's place and its groups' words, from its first event: what the snapshot
  * would have told.  The places are older than what is there: one ns, so that
  * they sort before. */
 static __noinline int put_path(struct tmigr_cpu_value *v, __u64 t, struct tmigr_cpu *tmc)
 {
-	struct tmigr_group *first = BPF_CORE_READ(tmc, tmgroup), *group = first;
+	struct tmigr_group *first = BPF_CORE_READ(tmc, tmgroup);
+	struct walk nodes = {v, t - 1, first}, words = {v, t, first};
 
 	put(v, t - 1, node_cpu(tmc));
-	for (int i = 0; i < TMIGR_SNAP_LEVELS && group; i++) {
-		put(v, t - 1, node_group(group));
-		group = BPF_CORE_READ(group, parent);
-	}
-	group = first;
-	for (int i = 0; i < TMIGR_SNAP_LEVELS && group; i++) {
-		PUT(v, t, .type = TMIGR_REC_SNAP_GROUP, .a = (__u64)group, .b = group_word(group));
-		group = BPF_CORE_READ(group, parent);
-	}
+	bpf_loop(TMIGR_SNAP_LEVELS, put_node, &nodes, 0);
+	bpf_loop(TMIGR_SNAP_LEVELS, put_word, &words, 0);
 	put_snap_cpu(v, t, tmc);
 	return 0;
 }

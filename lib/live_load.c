@@ -334,7 +334,8 @@ static int insert_rings(struct tmigr_live *live, size_t first, size_t n, const i
  * the descriptors can go: hundreds of CPUs need no higher limit. */
 static int add_rings(struct tmigr_live *live)
 {
-	/* Without a timeline one is enough, for tmigr_live_wait_handlers(). */
+	/* Without a timeline one is enough, for tmigr_live_wait_handlers(), which will put
+	 * it in: here it would only be one more wait. */
 	size_t n = live->opts.no_timeline ? 1 : live->topo->n_cpus;
 	size_t size = round_up(live->opts.no_timeline ? 1 : RING_BYTES);
 	int ret = 0;
@@ -344,7 +345,7 @@ static int add_rings(struct tmigr_live *live)
 		int fds[RINGS_AT_ONCE];
 
 		ret = create_rings(live, first, count, size, fds, &made);
-		if (!ret)
+		if (!ret && !live->opts.no_timeline)
 			ret = insert_rings(live, first, count, fds);
 		for (size_t i = 0; i < made; i++) {
 			if (first + i == 0)
