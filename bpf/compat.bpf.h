@@ -116,7 +116,9 @@ struct irqaction {
 	const char *name;
 } CORE;
 
-struct hrtimer_cpu_base;
+struct hrtimer_cpu_base {
+	unsigned int cpu;
+} CORE;
 
 struct hrtimer_clock_base {
 	struct hrtimer_cpu_base *cpu_base;
@@ -128,6 +130,7 @@ struct hrtimer {
 
 struct clock_event_device {
 	__s64 next_event;
+	int irq;
 } CORE;
 
 struct tick_device {

@@ -20,7 +20,9 @@
 #include "tmigr/hotplug.h"
 #include "tmigr/latency.h"
 
-/* Distances in the per-CPU section from hrtimer_bases; 0: not known. */
+/* Distances in the per-CPU section from runqueues to hrtimer_bases, and from there; 0: not
+ * known. */
+const volatile __s64 cfg_lat_rq_to_hrtimers = 0;
 const volatile __s64 cfg_lat_tick_device = 0;
 const volatile __s64 cfg_lat_tick_sched = 0;
 const volatile __s64 cfg_lat_cpuidle = 0;
@@ -153,6 +155,32 @@ static __always_inline void lat_detail(struct tmigr_lat_value *v, const struct t
 
 /* ---- the kernel's own per-CPU data ---- */
 
+/* This CPU's own: found by way of its runqueue, or by an hrtimer that expires on it. */
+static __always_inline void lat_learn(struct tmigr_lat_state *st)
+{
+	struct hrtimer_cpu_base *bases = NULL;
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct tick_device *td;
+	struct rq *rq;
+	int irq;
+
+	if (st->learnt)
+		return;
+	st->learnt = 1;
+	rq = cfg_lat_rq_to_hrtimers && bpf_core_field_exists(bases->cpu) ? any_rq() : NULL;
+	bases = (void *)((__u64)rq + cfg_lat_rq_to_hrtimers);
+	if (!rq || BPF_CORE_READ(bases, cpu) != cpu)
+		return;
+	st->bases = (__u64)bases;
+	td = (void *)(st->bases + cfg_lat_tick_device);
+	if (!cfg_lat_tick_device || !bpf_core_field_exists(td->evtdev) ||
+	    !bpf_core_field_exists(td->evtdev->irq))
+		return;
+	irq = BPF_CORE_READ(td, evtdev, irq);
+	if (irq > 0)
+		st->timer_irq1 = irq + 1;
+}
+
 /* When this CPU's next timer interrupt is due. */
 static __always_inline __u64 lat_armed(const struct tmigr_lat_state *st)
 {
@@ -219,6 +247,7 @@ static __always_inline void lat_settle(struct tmigr_lat_state *st, __u64 t, bool
 	struct tmigr_lat_row row = {.count = 1};
 	struct tmigr_lat_value *v;
 	__u64 wake = st->wake_ns ?: t;
+	__u64 due = st->armed_ns;
 	__u32 cause;
 
 	if (!st->enter_ns)
@@ -229,14 +258,16 @@ static __always_inline void lat_settle(struct tmigr_lat_state *st, __u64 t, bool
 	cause = lat_cause(st, to_task);
 	row.slept_ns = wake - st->enter_ns;
 	row.awake_ns = t - wake;
-	if (st->armed_ns && st->armed_ns != TMIGR_KTIME_MAX) {
+	if (due && due != TMIGR_KTIME_MAX) {
 		row.expected_n = 1;
-		if (wake < st->armed_ns) {
+		if (wake < due) {
 			row.short_n = 1;
 			row.short_slept_ns = row.slept_ns;
-			row.short_expected_ns = st->armed_ns - st->enter_ns;
+			row.short_expected_ns = due - st->enter_ns;
 		} else if (cause == TMIGR_WAKE_TIMER || cause == TMIGR_WAKE_REMOTE) {
-			lat_add(v, TMIGR_LAT_WAKE, t, wake - st->armed_ns);
+			/* How late a timer was already when idle began is no cost of waking up. */
+			lat_add(v, TMIGR_LAT_WAKE, t,
+				wake - (due > st->enter_ns ? due : st->enter_ns));
 		}
 	}
 	v->cur.sums.rejected += lat_rejected(st, st->slot - TMIGR_SLOT_STATE0);
@@ -269,6 +300,7 @@ static __always_inline void lat_enter(struct tmigr_lat_state *st, __u64 t, __u32
 	lat_end(v);
 	st->idle = 1;
 	st->enter_ns = t;
+	lat_learn(st);
 	st->armed_ns = lat_armed(st);
 	st->slot = slot;
 	st->wake_ns = st->tmigr_first_ns = st->tmigr_ns = 0;
@@ -461,7 +493,7 @@ LAT_VECTOR(irq_work, TMIGR_WAKE_OTHER)
 
 /* ---- timers ---- */
 
-/* Also where this CPU's own data is learnt from. */
+/* Also where this CPU's own data is learnt from, where that takes a timer. */
 SEC("raw_tp/hrtimer_expire_entry")
 int lat_hrtimer(struct bpf_raw_tracepoint_args *ctx)
 {

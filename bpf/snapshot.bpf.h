@@ -136,18 +136,6 @@ static __always_inline void *ruler(void *object, __u32 from, __u32 to)
 	return (void *)((__u64)object + distance);
 }
 
-/* The runqueue of the CPU that this runs on, by way of the task; it says itself
- * which CPU that is.  Needs CONFIG_FAIR_GROUP_SCHED. */
-static __always_inline struct rq *any_rq(void)
-{
-	struct task_struct *task = (void *)bpf_get_current_task();
-
-	if (!bpf_core_field_exists(task->se.cfs_rq) ||
-	    !bpf_core_field_exists(((struct cfs_rq *)0)->rq))
-		return NULL;
-	return BPF_CORE_READ(task, se.cfs_rq, rq);
-}
-
 /* From an event of any CPU; on a machine too busy to have had one, from the
  * runqueue, which is at a known distance. */
 SEC("syscall")

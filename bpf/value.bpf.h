@@ -199,4 +199,16 @@ static __always_inline void note_first(struct tmigr_cpu_value *v, __u64 t, __u32
 	v->first_ns = t;
 }
 
+/* The runqueue of the CPU that this runs on, by way of the task; it says itself
+ * which CPU that is.  Needs CONFIG_FAIR_GROUP_SCHED. */
+static __always_inline struct rq *any_rq(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	if (!bpf_core_field_exists(task->se.cfs_rq) ||
+	    !bpf_core_field_exists(((struct cfs_rq *)0)->rq))
+		return NULL;
+	return BPF_CORE_READ(task, se.cfs_rq, rq);
+}
+
 #endif

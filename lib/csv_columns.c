@@ -181,7 +181,8 @@ static const struct tmigr_csv_column latency[] = {
 	DIST("tmigr", "Timer migration at entry",
 	     "Part of the entry cost from the first event of timer migration to its last"),
 	DIST("wake", "Wake latency",
-	     "From the expiry of the timer that ended the interval to the wake-up"),
+	     "From the expiry of the timer that ended the interval, or from the entry where it was "
+	     "late already, to the wake-up"),
 	{"remote_wakes", "Wake-ups with remote timers", "", "integer",
 	 "Intervals after which timers of other CPUs ran, whatever ended them"},
 };

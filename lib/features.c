@@ -305,6 +305,7 @@ int tmigr_features_of(const struct kbtf *k, const char *kallsyms_path, struct tm
 	f.ksym_tmigr_cpu = percpu.id[VAR_TMIGR_CPU] && found[VAR_TMIGR_CPU];
 	f.ksym_runqueues = percpu.id[VAR_RUNQUEUES] && found[VAR_RUNQUEUES];
 	f.rq_to_tmc = distance(&percpu, VAR_RUNQUEUES, VAR_TMIGR_CPU);
+	f.rq_to_hrtimers = distance(&percpu, VAR_RUNQUEUES, VAR_HRTIMER_BASES);
 	f.hrtimers_to_tick_device = distance(&percpu, VAR_HRTIMER_BASES, VAR_TICK_DEVICE);
 	f.hrtimers_to_tick_sched = distance(&percpu, VAR_HRTIMER_BASES, VAR_TICK_SCHED);
 	f.hrtimers_to_cpuidle = distance(&percpu, VAR_HRTIMER_BASES, VAR_CPUIDLE);

@@ -121,6 +121,7 @@ static void configure(struct tmigr_live *live)
 
 	skel->rodata->cfg_lat_causes = causes_known(live->features.lat_tp) && !live->opts.no_ipis;
 	skel->rodata->cfg_lat_poll = state0_polls(live->topo);
+	skel->rodata->cfg_lat_rq_to_hrtimers = live->features.rq_to_hrtimers;
 	skel->rodata->cfg_lat_tick_device = live->features.hrtimers_to_tick_device;
 	skel->rodata->cfg_lat_tick_sched = live->features.hrtimers_to_tick_sched;
 	skel->rodata->cfg_lat_cpuidle = live->features.hrtimers_to_cpuidle;

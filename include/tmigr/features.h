@@ -76,8 +76,9 @@ struct tmigr_features {
 	 * per-CPU variables; 0: not known.  BTF has them though kallsyms without
 	 * CONFIG_KALLSYMS_ALL has no variables; where the section itself lies it does not tell. */
 	long long rq_to_tmc;
-	/* Likewise from a CPU's hrtimer_bases to its tick_cpu_device, tick_cpu_sched and
-	 * cpuidle_devices. */
+	/* Likewise from there to its hrtimer_bases, and from these to its tick_cpu_device,
+	 * tick_cpu_sched and cpuidle_devices. */
+	long long rq_to_hrtimers;
 	long long hrtimers_to_tick_device, hrtimers_to_tick_sched, hrtimers_to_cpuidle;
 };
 

@@ -47,7 +47,7 @@ struct tmigr_lat_dist {
 enum tmigr_lat_kind {
 	TMIGR_LAT_ENTRY, /* ready for idle, to the enter event */
 	TMIGR_LAT_TMIGR, /* of that, timer migration: its first event to its last */
-	TMIGR_LAT_WAKE,	 /* a timer's expiry, to the wake-up by it */
+	TMIGR_LAT_WAKE,	 /* a timer's expiry (later: the entry), to the wake-up by it */
 	TMIGR_LAT_KINDS
 };
 
@@ -84,11 +84,11 @@ struct tmigr_lat_state {
 	__u64 armed_ns;	 /* next timer interrupt, as of its begin; KTIME_MAX: none, 0: not known */
 	__u64 no_ipi_ns; /* last wake-up without IPI; written by the waking CPU */
 	__u64 tmigr_first_ns, tmigr_ns;
-	__u64 bases;	  /* struct hrtimer_cpu_base of this CPU; 0: not seen yet */
+	__u64 bases;	  /* struct hrtimer_cpu_base of this CPU; 0: not known yet */
 	__u32 slot;	  /* of the interval */
 	__u32 cause;	  /* TMIGR_WAKE_*, as far as seen; UNKNOWN: no handler yet */
 	__u32 irq;	  /* of the handler that is the cause */
-	__u32 timer_irq1; /* 1 + the interrupt in which hrtimers were seen to expire */
+	__u32 timer_irq1; /* 1 + the timer device's interrupt, or that in which hrtimers expire */
 	__u32 target;	  /* whose timers were the first to run */
 	__u8 idle;	  /* the idle task runs */
 	__u8 exited;	  /* the exit event has come */
@@ -97,7 +97,7 @@ struct tmigr_lat_state {
 	__u8 remote;	  /* other CPUs' timers ran */
 	__u8 handling;	  /* they do now */
 	__u8 tmigr_seen;
-	__u8 pad;
+	__u8 learnt;	     /* the two above were looked for */
 	__u32 rejected_seen; /* states whose counter was read, as bits */
 	__u64 rejected[TMIGR_STATES];
 	char name[TMIGR_IRQ_NAME];

@@ -4,7 +4,9 @@
  *
  *   tmwork hr|wheel PERIOD_US SECONDS CPU...   a sleeper pinned to each CPU
  *   tmwork busy 0 SECONDS CPU...               one that never sleeps
- *   tmwork pipe PAUSE_US SECONDS CPU CPU       a byte to and fro, by a pause between
+ *   tmwork stamps PERIOD_US SECONDS CPU...     hr, and when each sleep was to end and did
+ *   tmwork pipe PAUSE_US SECONDS CPU CPU       a byte to and fro, by a pause between; and
+ *                                              when each of the two waited for it
  *   tmwork sysfs                               the idle counters of every CPU
  *
  * hr sleeps on an hrtimer, which stays on its CPU; wheel waits on a socket with
@@ -56,6 +58,50 @@ static void pin(int cpu)
 	CPU_FREE(set);
 }
 
+/* What each process has to tell once it is over: pairs of times. */
+#define STAMPS_MAX 20000
+
+static struct {
+	uint64_t from, to;
+} * stamps;
+static unsigned long n_stamps;
+
+static void stamps_begin(void)
+{
+	stamps = malloc(STAMPS_MAX * sizeof(*stamps));
+	if (!stamps)
+		die("malloc");
+	memset(stamps, 1, STAMPS_MAX * sizeof(*stamps)); /* no page fault later on */
+}
+
+static void stamp(uint64_t from, uint64_t to)
+{
+	if (n_stamps == STAMPS_MAX) {
+		errno = ENOSPC;
+		die("stamps");
+	}
+	stamps[n_stamps].from = from;
+	stamps[n_stamps++].to = to;
+}
+
+/* The processes share their output: each write is of whole lines. */
+static void stamps_print(int cpu)
+{
+	char buf[4096];
+	size_t len = (size_t)snprintf(buf, sizeof(buf), "cpu%d %lu\n", cpu, n_stamps);
+
+	for (unsigned long i = 0; i < n_stamps; i++) {
+		len += (size_t)snprintf(buf + len, sizeof(buf) - len, "stamp %d %llu %llu\n", cpu,
+					(unsigned long long)stamps[i].from,
+					(unsigned long long)stamps[i].to);
+		if (len < sizeof(buf) - 80 && i + 1 < n_stamps)
+			continue;
+		if (write(STDOUT_FILENO, buf, len) != (ssize_t)len)
+			die("write");
+		len = 0;
+	}
+}
+
 static int socket_with_timeout(unsigned long us)
 {
 	struct timeval tv = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
@@ -73,6 +119,22 @@ static void busy(uint64_t end_ns, int cpu)
 	pin(cpu);
 	while (now_ns() < end_ns)
 		;
+	_exit(0);
+}
+
+static void stamped_sleeper(unsigned long us, uint64_t end_ns, int cpu)
+{
+	pin(cpu);
+	prctl(PR_SET_TIMERSLACK, 1);
+	stamps_begin();
+	for (uint64_t due = now_ns() + us * 1000; due < end_ns; due = now_ns() + us * 1000) {
+		struct timespec ts = {.tv_sec = (time_t)(due / 1000000000),
+				      .tv_nsec = (long)(due % 1000000000)};
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+		stamp(due, now_ns());
+	}
+	stamps_print(cpu);
 	_exit(0);
 }
 
@@ -112,6 +174,8 @@ static int run_sleepers(int argc, char **argv)
 			die("fork");
 		if (!pid && !strcmp(argv[1], "busy"))
 			busy(end_ns, atoi(argv[i]));
+		if (!pid && !strcmp(argv[1], "stamps"))
+			stamped_sleeper(us, end_ns, atoi(argv[i]));
 		if (!pid)
 			sleeper(wheel, us, end_ns, atoi(argv[i]));
 	}
@@ -124,15 +188,16 @@ static int run_sleepers(int argc, char **argv)
 static void to_and_fro(int in, int out, bool begins, unsigned long us, uint64_t end_ns, int cpu)
 {
 	struct timespec ts = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
-	unsigned long n = 0;
+	uint64_t from;
 	char c = 0;
 
 	pin(cpu);
 	prctl(PR_SET_TIMERSLACK, 1);
+	stamps_begin();
 	if (begins)
 		(void)!write(out, &c, 1);
-	while (read(in, &c, 1) == 1) {
-		n++;
+	while (from = now_ns(), read(in, &c, 1) == 1) {
+		stamp(from, now_ns());
 		if (now_ns() >= end_ns)
 			break;
 		if (begins)
@@ -140,8 +205,7 @@ static void to_and_fro(int in, int out, bool begins, unsigned long us, uint64_t 
 		if (write(out, &c, 1) != 1)
 			break;
 	}
-	printf("cpu%d %lu\n", cpu, n);
-	fflush(stdout);
+	stamps_print(cpu);
 	_exit(0);
 }
 
@@ -261,12 +325,12 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "sysfs"))
 		return print_sysfs();
-	if (argc >= 5 &&
-	    (!strcmp(argv[1], "hr") || !strcmp(argv[1], "wheel") || !strcmp(argv[1], "busy")))
+	if (argc >= 5 && (!strcmp(argv[1], "hr") || !strcmp(argv[1], "wheel") ||
+			  !strcmp(argv[1], "busy") || !strcmp(argv[1], "stamps")))
 		return run_sleepers(argc, argv);
 	if (argc == 6 && !strcmp(argv[1], "pipe"))
 		return run_pipe(argv);
-	fputs("usage: tmwork hr|wheel|busy PERIOD_US SECONDS CPU... | "
+	fputs("usage: tmwork hr|wheel|busy|stamps PERIOD_US SECONDS CPU... | "
 	      "tmwork pipe PAUSE_US SECONDS CPU CPU | tmwork sysfs\n",
 	      stderr);
 	return 2;

@@ -46,16 +46,22 @@ static int run(struct bench *b, const struct bpf_program *prog, __u64 a0, __u64 
 	return fd < 0 ? -ENOENT : bpf_prog_test_run_opts(fd, &opts);
 }
 
-/* The timer that the interval began with: @ahead_ns from now. */
-static int arm(struct bench *b, __s64 ahead_ns)
+/* The timer that the interval began with: @ahead_ns from now.  @since_ns: and the interval
+ * began so long before the timer is due; 0: when it did. */
+static int arm(struct bench *b, __s64 ahead_ns, __u64 since_ns)
 {
+	struct tmigr_lat_state *st;
 	struct tmigr_lat_state *states = calloc(b->live->n_possible, sizeof(*states));
 	int fd = bpf_map__fd(b->live->skel->maps.lat_states);
 	__u32 zero = 0;
 	int ret = states ? bpf_map_lookup_elem(fd, &zero, states) : -ENOMEM;
 
 	if (!ret) {
-		states[b->live->possible_idx[b->idx]].armed_ns = tmigr_now_ns() + (__u64)ahead_ns;
+		st = &states[b->live->possible_idx[b->idx]];
+		st->armed_ns = tmigr_now_ns() + (__u64)ahead_ns;
+		if (since_ns)
+			st->enter_ns = st->armed_ns - since_ns;
+		st->no_ipi_ns = 0; /* an earlier case's, that would be in it now */
 		ret = bpf_map_update_elem(fd, &zero, states, BPF_ANY);
 	}
 	free(states);
@@ -107,11 +113,13 @@ static int event(struct bench *b, char c)
 	case 'n':
 		return run(b, s->progs.lat_no_ipi, b->cpu, 0, 0);
 	case 'P': /* overdue by far */
-		return arm(b, -(__s64)TMIGR_NS_PER_S);
+		return arm(b, -(__s64)TMIGR_NS_PER_S, 1000);
 	case 'Q': /* just so */
-		return arm(b, -5000);
+		return arm(b, -5000, 1000);
+	case 'p': /* overdue by far when the interval began */
+		return arm(b, -(__s64)TMIGR_NS_PER_S, 0);
 	case 'F':
-		return arm(b, (__s64)TMIGR_NS_PER_S);
+		return arm(b, (__s64)TMIGR_NS_PER_S, 0);
 	default:
 		return -EINVAL;
 	}
@@ -237,16 +245,20 @@ static void check_case(struct bench *b, size_t i)
 	events(b, "xSS");
 }
 
+static __u64 sum_of(const struct tmigr_lat_figures *f, enum tmigr_lat_kind kind)
+{
+	return f->sums.dist[kind].sum_ns;
+}
+
 static void check_times(struct bench *b)
 {
 	struct tmigr_lat_figures before = figures(b, SLOT, NULL), after;
 	const struct tmigr_lat_row *row;
-	__u64 edge;
+	__u64 edge, wake_ns;
 
 	events(b, "ePxtTsSSeFxrSS");
 	after = figures(b, SLOT, &edge);
-	tap_ok(after.sums.dist[TMIGR_LAT_WAKE].sum_ns - before.sums.dist[TMIGR_LAT_WAKE].sum_ns >=
-		       TMIGR_NS_PER_S,
+	tap_ok(sum_of(&after, TMIGR_LAT_WAKE) - sum_of(&before, TMIGR_LAT_WAKE) >= TMIGR_NS_PER_S,
 	       "wake latency: not less than the timer was overdue");
 	tap_ok(after.peaks[TMIGR_LAT_WAKE].ns >= TMIGR_NS_PER_S &&
 		       after.peaks[TMIGR_LAT_WAKE].t_ns < edge,
@@ -261,6 +273,13 @@ static void check_times(struct bench *b)
 	tap_ok(after.peaks[TMIGR_LAT_WAKE].ns >= 5000 && after.peaks[TMIGR_LAT_WAKE].t_ns >= edge,
 	       "the largest is of the time since the edge before");
 	tap_ok(after.sums.dist[TMIGR_LAT_ENTRY].sum_ns > 0, "entry cost was counted");
+	before = after;
+	events(b, "epxtTsSS");
+	after = figures(b, SLOT, NULL);
+	wake_ns = sum_of(&after, TMIGR_LAT_WAKE) - sum_of(&before, TMIGR_LAT_WAKE);
+	row = &after.sums.causes[TMIGR_WAKE_TIMER];
+	tap_ok(wake_ns && wake_ns == row->slept_ns - before.sums.causes[TMIGR_WAKE_TIMER].slept_ns,
+	       "a timer that was due before the interval: its latency is the interval");
 }
 
 /* An interval over an edge is in the entries of one side, in the causes of the other. */
