@@ -54,10 +54,15 @@ static int refused(const char *path, int ret, struct tmigr_err *err)
 {
 	const struct group *g = NULL;
 	const char *name = "tmigr";
-	struct stat st;
+	struct stat st = {.st_gid = (gid_t)-1};
 
-	if (stat(path, &st) == 0 && st.st_gid)
-		g = getgrgid(st.st_gid);
+	if (stat(path, &st) == 0 && st.st_gid == 0)
+		return tmigr_fail(
+			err, ret,
+			"%s: the daemon lets in only root, for there was no group '%s' when "
+			"it was started: groupadd -r %s, usermod -aG %s USER, start it again",
+			path, name, name, name);
+	g = getgrgid(st.st_gid);
 	if (g)
 		name = g->gr_name;
 	return tmigr_fail(err, ret,

@@ -21,6 +21,24 @@ static int no_memory(void)
 	return tool_error("run", "out of memory");
 }
 
+/* The option that only the own engine can do; NULL: none was given. */
+static const char *own_only(const struct run_opts *o)
+{
+	if (o->kick)
+		return "--kick";
+	if (o->latency)
+		return "--latency";
+	if (o->housekeeping >= 0)
+		return "--housekeeping";
+	if (o->no_timeline)
+		return "--no-timeline";
+	if (o->no_stats)
+		return "--no-stats";
+	if (o->source != TMIGR_SOURCE_AUTO)
+		return "--source";
+	return o->ring_bytes ? "--ring-bytes" : NULL;
+}
+
 static int open_engine(struct session *s)
 {
 	const struct run_opts *o = s->opts;
@@ -45,32 +63,15 @@ static int open_engine(struct session *s)
 	if (o->housekeeping >= 0 && tmigr_topology_index(s->topo, (unsigned)o->housekeeping) < 0)
 		return tool_usage("run", "--housekeeping: this machine has no CPU %d",
 				  o->housekeeping);
-	if (tmigr_engine_open(&live, s->topo, &s->engine, &err) < 0)
-		return tool_error("run", "%s", err.text);
-	return 0;
+	ret = tmigr_engine_open(&live, s->topo, &s->engine, &err);
+	if (ret == -EPERM && own_only(o))
+		return tool_error("run", "%s (for %s no daemon is asked)", err.text, own_only(o));
+	return ret < 0 ? tool_error("run", "%s", err.text) : 0;
 }
 
 static const struct tmigr_topology *known_topo(const struct session *s)
 {
 	return s->end_topo ? s->end_topo : s->topo;
-}
-
-/* The option that only the own engine can do; NULL: none was given. */
-static const char *own_only(const struct run_opts *o)
-{
-	if (o->kick)
-		return "--kick";
-	if (o->latency)
-		return "--latency";
-	if (o->housekeeping >= 0)
-		return "--housekeeping";
-	if (o->no_timeline)
-		return "--no-timeline";
-	if (o->no_stats)
-		return "--no-stats";
-	if (o->source != TMIGR_SOURCE_AUTO)
-		return "--source";
-	return o->ring_bytes ? "--ring-bytes" : NULL;
 }
 
 static int choose_engine(struct session *s)

@@ -167,6 +167,8 @@ NOBODY = [
     ('import -o {T}/locked/x {demo}', 1, '{T}/locked/x', 'Permission denied$'),
     ('export -f json -o {T}/locked/x {run}', 1, '{T}/locked/x', 'Permission denied$'),
     ('status --socket {T}/closed', 1, '{T}/closed', 'usermod -aG'),
+    *((f'{v} --socket {{T}}/roots', 1, '{T}/roots', 'groupadd -r tmigr, usermod -aG') for v in ('status',) if ROOT),
+    ('run --latency true', 1, 'not permitted', 'for --latency no daemon is asked'),
 ]
 
 # With a terminal (of this type) as standard input and output.
@@ -294,10 +296,12 @@ class World:
         (t / 'inway/file/run-1').touch()
         for k in 1, 2:
             shutil.copytree(t / 'run', t / 'series' / f'run-{k}')
-        for name, mode in ('deaf', 0o600), ('closed', 0):
+        for name, mode in ('deaf', 0o600), ('closed', 0), ('roots', 0):
             with socket.socket(socket.AF_UNIX) as s:
                 s.bind(str(t / name))
             (t / name).chmod(mode)
+        if ROOT:
+            os.chown(t / 'closed', 0, 65534)
 
     def clean(self):
         shutil.rmtree(self.work)
