@@ -115,7 +115,7 @@ shell() { # WIDTH HEIGHT
 
 # The program that the shell runs now.
 program() {
-	pgrep -P "$(T display-message -p '#{pane_pid}')"
+	sed -n "s/^\([0-9]*\) (.*) . $(T display-message -p '#{pane_pid}') .*/\1/p" /proc/[0-9]*/stat 2>/dev/null
 }
 
 top() { # ARGUMENT...

@@ -3,11 +3,13 @@
 """The ftrace source on this kernel: what it measures, that it leaves tracefs as it was
 on every exit, and what it says where it cannot be had."""
 
+import contextlib
 import ctypes
 import json
 import os
 import pathlib
 import platform
+import re
 import signal
 import struct
 import subprocess
@@ -89,8 +91,12 @@ class Running:
             return False
 
     def guard(self):
-        out = run('pgrep', '-P', str(self.proc.pid), 'tmigr-guard').stdout.split()
-        return int(out[0]) if out else None
+        for stat in pathlib.Path('/proc').glob('[0-9]*/stat'):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                pid, name, parent = re.match(r'(\d+) \((.*)\) \S (\d+)', stat.read_text(), re.S).groups()
+                if name == 'tmigr-guard' and int(parent) == self.proc.pid:
+                    return int(pid)
+        return None
 
 
 def measure(tmp):
