@@ -212,6 +212,9 @@ void client_errorf(struct client *c, const char *name, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	/* Not the client's fault: whoever keeps the daemon is told too. */
+	if (!strcmp(name, "EngineFailed"))
+		log_line(LOG_ERR, "client %d is refused: %s", (int)c->cred.pid, text);
 	client_error(c, name, json_pack("{ss}", "reason", text));
 }
 
