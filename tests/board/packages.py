@@ -6,6 +6,8 @@ packages come from is taken from the machine's own apt configuration; only the
 suites are chosen here. A package is unpacked once and found again in the cache.
 """
 
+import contextlib
+import fcntl
 import functools
 import os
 import pathlib
@@ -120,17 +122,25 @@ class Root:
             why = next((x for x in e.stderr.splitlines() if x.startswith("E:")), "failed")
             raise Unavailable(f"{tool} {args[0]}: {why}") from None
 
+    @contextlib.contextmanager
+    def _alone(self):
+        """Others, who may share the cache, do not change it meanwhile."""
+        with open(self.dir / "lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
     @functools.cached_property
     def _ready(self):
         """Package lists are there and not older than a day, or as good as we can get."""
         stamp = self.dir / "updated"
-        if not stamp.exists() or time.time() - stamp.stat().st_mtime > LISTS_MAX_AGE_S:
-            try:
-                self._apt("apt-get", "update")
-                stamp.touch()
-            except Unavailable:
-                if not stamp.exists():  # old lists are better than none
-                    raise
+        with self._alone():
+            if not stamp.exists() or time.time() - stamp.stat().st_mtime > LISTS_MAX_AGE_S:
+                try:
+                    self._apt("apt-get", "update")
+                    stamp.touch()
+                except Unavailable:
+                    if not stamp.exists():  # old lists are better than none
+                        raise
         return True
 
     @functools.cached_property
@@ -155,15 +165,20 @@ class Root:
 
     def unpack_all(self, names, suite=None):
         """The same of several packages, downloaded in one go."""
-        wanted = [n for n in names if not self._place(n, suite).exists()]
-        if wanted:
+        places = [self._place(n, suite) for n in names]
+        if not all(p.exists() for p in places):
             assert self._ready
-            archives = self.dir / "archives"
-            with tempfile.TemporaryDirectory(dir=archives) as folder:
-                self._apt("apt-get", "download", *(f"{n}/{suite}" if suite else n for n in wanted), cwd=folder)
-                for deb in pathlib.Path(folder).glob("*.deb"):
-                    self._unpack(deb, self._place(deb.name.split("_")[0], suite))
-        return [self._place(n, suite) for n in names]
+            with self._alone():
+                self._download([n for n in names if not self._place(n, suite).exists()], suite)
+        return places
+
+    def _download(self, names, suite):
+        if not names:
+            return  # somebody else was here first
+        with tempfile.TemporaryDirectory(dir=self.dir / "archives") as folder:
+            self._apt("apt-get", "download", *(f"{n}/{suite}" if suite else n for n in names), cwd=folder)
+            for deb in pathlib.Path(folder).glob("*.deb"):
+                self._unpack(deb, self._place(deb.name.split("_")[0], suite))
 
     @staticmethod
     def _unpack(deb, place):
