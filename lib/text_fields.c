@@ -141,6 +141,19 @@ static const char *parse_decimal(const char *p, const char *end, __u64 *ret)
 	return p > start && p - start <= 20 && (p == end || *p == ' ') ? p : NULL;
 }
 
+static const char *set_mask(struct tmigr_traced *ev, unsigned int f, __u64 v)
+{
+	if (v > 0xff)
+		return "a mask out of range";
+	if (f == F_ACTIVE)
+		ev->active = (__u8)v;
+	else if (f == F_MIGRATOR)
+		ev->migrator = (__u8)v;
+	else
+		ev->mask = (__u8)v;
+	return NULL;
+}
+
 /* Puts a value where it belongs; NULL, or what is wrong. */
 static const char *set(struct tmigr_traced *ev, unsigned int f, __u64 v)
 {
@@ -195,15 +208,7 @@ static const char *set(struct tmigr_traced *ev, unsigned int f, __u64 v)
 		ev->has |= TMIGR_HAS_NUM_CHILDREN;
 		return NULL;
 	}
-	if (v > 0xff)
-		return "a mask out of range";
-	if (f == F_ACTIVE)
-		ev->active = (__u8)v;
-	else if (f == F_MIGRATOR)
-		ev->migrator = (__u8)v;
-	else
-		ev->mask = (__u8)v;
-	return NULL;
+	return set_mask(ev, f, v);
 }
 
 /* "above" or "below" */

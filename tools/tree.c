@@ -80,51 +80,54 @@ static int check_file_options(const struct tree_opts *o)
 }
 
 /* -1 to go on, else the exit code. */
+static int parse_one(struct tree_opts *o, int c, char **argv)
+{
+	switch (c) {
+	case OPT_WATCH:
+		if (arg_seconds(optarg, &o->watch_ns))
+			return tool_usage("tree",
+					  "--watch: '%s' is not a time above 0 in seconds, "
+					  "such as 2 or 0.25",
+					  optarg);
+		return -1;
+	case OPT_JSON:
+		o->json = true;
+		return -1;
+	case OPT_DOT:
+		o->dot = true;
+		return -1;
+	case OPT_CLASS:
+		return arg_list_add(&o->classes, optarg) ? tool_error("tree", "out of memory") : -1;
+	case OPT_BOOT:
+		o->boot = true;
+		return -1;
+	case OPT_CPUS:
+		o->cpus = optarg;
+		return -1;
+	case OPT_SOURCE:
+		if (tmigr_source_named(optarg, &o->source))
+			return tool_usage("tree", "--source: '%s' is none of bpf, ftrace, auto",
+					  optarg);
+		return -1;
+	case 'h':
+		return tool_help("tree", help);
+	default:
+		return tool_bad_option("tree", c, argv);
+	}
+}
+
+/* Likewise. */
 static int parse(struct tree_opts *o, int argc, char **argv)
 {
 	int c, ret;
 
 	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-		if (daemon_option(&o->daemon, "tree", c, &ret)) {
-			if (ret)
-				return ret;
+		if (!daemon_option(&o->daemon, "tree", c, &ret))
+			ret = parse_one(o, c, argv);
+		else if (!ret)
 			continue;
-		}
-		switch (c) {
-		case OPT_WATCH:
-			if (arg_seconds(optarg, &o->watch_ns))
-				return tool_usage("tree",
-						  "--watch: '%s' is not a time above 0 in seconds, "
-						  "such as 2 or 0.25",
-						  optarg);
-			break;
-		case OPT_JSON:
-			o->json = true;
-			break;
-		case OPT_DOT:
-			o->dot = true;
-			break;
-		case OPT_CLASS:
-			if (arg_list_add(&o->classes, optarg))
-				return tool_error("tree", "out of memory");
-			break;
-		case OPT_BOOT:
-			o->boot = true;
-			break;
-		case OPT_CPUS:
-			o->cpus = optarg;
-			break;
-		case OPT_SOURCE:
-			if (tmigr_source_named(optarg, &o->source))
-				return tool_usage("tree",
-						  "--source: '%s' is none of bpf, ftrace, auto",
-						  optarg);
-			break;
-		case 'h':
-			return tool_help("tree", help);
-		default:
-			return tool_bad_option("tree", c, argv);
-		}
+		if (ret >= 0)
+			return ret;
 	}
 	if (optind < argc)
 		o->file = argv[optind++];

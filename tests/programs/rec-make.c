@@ -68,6 +68,48 @@ static void write_recs(const struct sim *sim, struct tmigr_recording_writer *w)
 	}
 }
 
+static void take_options(int argc, char **argv, struct sim_cfg *cfg, const char **ret_info,
+			 const char **ret_name)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "c:k:r:s:t:S:f:i:n:")) != -1) {
+		unsigned long v = optarg ? strtoul(optarg, NULL, 0) : 0;
+
+		switch (c) {
+		case 'c':
+			cfg->n_cpus = (unsigned int)v;
+			break;
+		case 'k':
+			cfg->n_classes = (unsigned int)v;
+			break;
+		case 'r':
+			cfg->n_roots = (unsigned int)v;
+			break;
+		case 's':
+			cfg->steps = (unsigned int)v;
+			break;
+		case 't':
+			cfg->step_ns = v;
+			break;
+		case 'S':
+			cfg->seed = v;
+			break;
+		case 'f':
+			cfg->fan = (unsigned int)v;
+			break;
+		case 'i':
+			*ret_info = optarg;
+			break;
+		case 'n':
+			*ret_name = optarg;
+			break;
+		default:
+			die("wrong option");
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct sim_cfg cfg = {.seed = 1,
@@ -85,43 +127,8 @@ int main(int argc, char **argv)
 	struct tmigr_err err = {""};
 	json_t *meta, *end;
 	struct sim sim;
-	int c;
 
-	while ((c = getopt(argc, argv, "c:k:r:s:t:S:f:i:n:")) != -1) {
-		unsigned long v = optarg ? strtoul(optarg, NULL, 0) : 0;
-
-		switch (c) {
-		case 'c':
-			cfg.n_cpus = (unsigned int)v;
-			break;
-		case 'k':
-			cfg.n_classes = (unsigned int)v;
-			break;
-		case 'r':
-			cfg.n_roots = (unsigned int)v;
-			break;
-		case 's':
-			cfg.steps = (unsigned int)v;
-			break;
-		case 't':
-			cfg.step_ns = v;
-			break;
-		case 'S':
-			cfg.seed = v;
-			break;
-		case 'f':
-			cfg.fan = (unsigned int)v;
-			break;
-		case 'i':
-			info = optarg;
-			break;
-		case 'n':
-			name = optarg;
-			break;
-		default:
-			die("wrong option");
-		}
-	}
+	take_options(argc, argv, &cfg, &info, &name);
 	if (optind + 1 != argc)
 		die("give one FILE");
 	sim_run(&cfg, &sim);

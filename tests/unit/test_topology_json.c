@@ -26,74 +26,74 @@ static struct tmigr_topology *read_machine(const struct sysfs_tree *m)
 	return topo;
 }
 
+/* @edit is merged into a good topology at @at: "", "cpus", "classes", "states". */
+static const struct {
+	const char *at, *edit;
+} damages[] = {
+	{"", "{\"n_possible\": 7}"},
+	{"", "{\"n_possible\": -1}"},
+	{"", "{\"n_possible\": 65537}"},
+	{"", "{\"n_possible\": 8.0}"},
+	{"", "{\"n_possible\": \"8\"}"},
+	{"", "{\"n_possible\": null}"},
+	{"", "{\"driver\": 1}"},
+	{"", "{\"driver\": \"\"}"},
+	{"", "{\"driver\": \"a\\u0000b\"}"},
+	{"", "{\"driver\": \"a\\nb\"}"},
+	{"", "{\"driver\": \"\\u001b[31m\"}"},
+	{"", "{\"governor\": "
+	     "\"0123456789012345678901234567890123456789012345678901234567890123\"}"},
+	{"", "{\"governor\": []}"},
+	{"", "{\"timer_migration\": 2}"},
+	{"", "{\"timer_migration\": true}"},
+	{"", "{\"cpus\": {}}"},
+	{"", "{\"cpus\": []}"},
+	{"", "{\"cpus\": [1]}"},
+	{"", "{\"cpus\": null}"},
+	{"", "{\"classes\": []}"},
+	{"", "{\"classes\": [null, null]}"},
+	{"", "{\"classes\": 3}"},
+	{"classes", "{\"name\": \"\"}"},
+	{"classes", "{\"name\": \"LITTLE\"}"},
+	{"classes", "{\"name\": \"abcdefghijklmnopqrstuvwxyzabcdef\"}"},
+	{"classes", "{\"capacity\": -1}"},
+	{"classes", "{\"capacity\": 441}"},
+	{"classes", "{\"capacity\": 1025}"},
+	{"classes", "{\"capacity\": 4294967296}"},
+	{"classes", "{\"n_cpus\": 3}"},
+	{"classes", "{\"n_cpus\": 0}"},
+	{"cpus", "{\"cpu\": 6}"},
+	{"cpus", "{\"cpu\": 5}"},
+	{"cpus", "{\"cpu\": 8}"},
+	{"cpus", "{\"cpu\": -1}"},
+	{"cpus", "{\"cpu\": 65536}"},
+	{"cpus", "{\"cpu\": 9223372036854775807}"},
+	{"cpus", "{\"cpu\": \"7\"}"},
+	{"cpus", "{\"online\": 1}"},
+	{"cpus", "{\"isolated\": null}"},
+	{"cpus", "{\"nohz_full\": \"no\"}"},
+	{"cpus", "{\"capacity\": 2000}"},
+	{"cpus", "{\"capacity\": -5}"},
+	{"cpus", "{\"node\": -2}"},
+	{"cpus", "{\"node\": 2147483648}"},
+	{"cpus", "{\"cluster\": -2}"},
+	{"cpus", "{\"class_idx\": 2}"},
+	{"cpus", "{\"class_idx\": -1}"},
+	{"cpus", "{\"class_idx\": 0}"},
+	{"cpus", "{\"states\": null}"},
+	{"cpus", "{\"states\": [[]]}"},
+	{"cpus", "{\"states\": [0,0,0,0,0,0,0,0,0,0,0]}"},
+	{"states", "{\"name\": \"\"}"},
+	{"states", "{\"name\": 5}"},
+	{"states", "{\"name\": \"0123456789abcdef0123456789abcdef\"}"},
+	{"states", "{\"latency_us\": -1}"},
+	{"states", "{\"latency_us\": 4294967296}"},
+	{"states", "{\"residency_us\": 1.5}"},
+	{"states", "{\"disabled\": 0}"},
+};
+
 static void refused(void **state)
 {
-	/* @edit is merged into a good topology at @at: "", "cpus", "classes",
-	 * "states". */
-	static const struct {
-		const char *at, *edit;
-	} cases[] = {
-		{"", "{\"n_possible\": 7}"},
-		{"", "{\"n_possible\": -1}"},
-		{"", "{\"n_possible\": 65537}"},
-		{"", "{\"n_possible\": 8.0}"},
-		{"", "{\"n_possible\": \"8\"}"},
-		{"", "{\"n_possible\": null}"},
-		{"", "{\"driver\": 1}"},
-		{"", "{\"driver\": \"\"}"},
-		{"", "{\"driver\": \"a\\u0000b\"}"},
-		{"", "{\"driver\": \"a\\nb\"}"},
-		{"", "{\"driver\": \"\\u001b[31m\"}"},
-		{"", "{\"governor\": "
-		     "\"0123456789012345678901234567890123456789012345678901234567890123\"}"},
-		{"", "{\"governor\": []}"},
-		{"", "{\"timer_migration\": 2}"},
-		{"", "{\"timer_migration\": true}"},
-		{"", "{\"cpus\": {}}"},
-		{"", "{\"cpus\": []}"},
-		{"", "{\"cpus\": [1]}"},
-		{"", "{\"cpus\": null}"},
-		{"", "{\"classes\": []}"},
-		{"", "{\"classes\": [null, null]}"},
-		{"", "{\"classes\": 3}"},
-		{"classes", "{\"name\": \"\"}"},
-		{"classes", "{\"name\": \"LITTLE\"}"},
-		{"classes", "{\"name\": \"abcdefghijklmnopqrstuvwxyzabcdef\"}"},
-		{"classes", "{\"capacity\": -1}"},
-		{"classes", "{\"capacity\": 441}"},
-		{"classes", "{\"capacity\": 1025}"},
-		{"classes", "{\"capacity\": 4294967296}"},
-		{"classes", "{\"n_cpus\": 3}"},
-		{"classes", "{\"n_cpus\": 0}"},
-		{"cpus", "{\"cpu\": 6}"},
-		{"cpus", "{\"cpu\": 5}"},
-		{"cpus", "{\"cpu\": 8}"},
-		{"cpus", "{\"cpu\": -1}"},
-		{"cpus", "{\"cpu\": 65536}"},
-		{"cpus", "{\"cpu\": 9223372036854775807}"},
-		{"cpus", "{\"cpu\": \"7\"}"},
-		{"cpus", "{\"online\": 1}"},
-		{"cpus", "{\"isolated\": null}"},
-		{"cpus", "{\"nohz_full\": \"no\"}"},
-		{"cpus", "{\"capacity\": 2000}"},
-		{"cpus", "{\"capacity\": -5}"},
-		{"cpus", "{\"node\": -2}"},
-		{"cpus", "{\"node\": 2147483648}"},
-		{"cpus", "{\"cluster\": -2}"},
-		{"cpus", "{\"class_idx\": 2}"},
-		{"cpus", "{\"class_idx\": -1}"},
-		{"cpus", "{\"class_idx\": 0}"},
-		{"cpus", "{\"states\": null}"},
-		{"cpus", "{\"states\": [[]]}"},
-		{"cpus", "{\"states\": [0,0,0,0,0,0,0,0,0,0,0]}"},
-		{"states", "{\"name\": \"\"}"},
-		{"states", "{\"name\": 5}"},
-		{"states", "{\"name\": \"0123456789abcdef0123456789abcdef\"}"},
-		{"states", "{\"latency_us\": -1}"},
-		{"states", "{\"latency_us\": 4294967296}"},
-		{"states", "{\"residency_us\": 1.5}"},
-		{"states", "{\"disabled\": 0}"},
-	};
 	struct sysfs_tree *m = *state;
 	struct tmigr_topology *topo;
 	json_t *good;
@@ -102,23 +102,23 @@ static void refused(void **state)
 	topo = read_machine(m);
 	good = tmigr_topology_to_json(topo);
 	assert_non_null(good);
-	for (size_t i = 0; i < COUNT(cases); i++) {
+	for (size_t i = 0; i < COUNT(damages); i++) {
 		json_t *copy = json_deep_copy(good), *at = copy;
-		json_t *edit = json_loads(cases[i].edit, JSON_ALLOW_NUL, NULL);
+		json_t *edit = json_loads(damages[i].edit, JSON_ALLOW_NUL, NULL);
 		struct tmigr_topology *back = (struct tmigr_topology *)&copy;
 		struct tmigr_err err = {""};
 
 		assert_non_null(edit);
 		/* the last class, CPU, or state */
-		if (strcmp(cases[i].at, "classes") == 0)
+		if (strcmp(damages[i].at, "classes") == 0)
 			at = json_array_get(json_object_get(copy, "classes"), 1);
-		else if (cases[i].at[0])
+		else if (damages[i].at[0])
 			at = json_array_get(json_object_get(copy, "cpus"), 7);
-		if (strcmp(cases[i].at, "states") == 0)
+		if (strcmp(damages[i].at, "states") == 0)
 			at = json_array_get(json_object_get(at, "states"), 2);
 		assert_int_equal(json_object_update(at, edit), 0);
 		if (tmigr_topology_from_json(copy, &back, &err) != -EINVAL)
-			fail_msg("%s: %s was accepted", cases[i].at, cases[i].edit);
+			fail_msg("%s: %s was accepted", damages[i].at, damages[i].edit);
 		assert_ptr_equal(back, &copy);
 		assert_int_equal(strncmp(err.text, "topology: ", 10), 0);
 		json_decref(edit);
