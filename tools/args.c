@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "tmigr.h"
+
 #define SECONDS_MAX 3155760000ULL
 
 /* By hand: strtod() would take "inf", "0x1p3", blanks, and the locale's comma. */
@@ -45,6 +47,13 @@ int arg_number(const char *text, unsigned long min, unsigned long max, unsigned 
 		return -EINVAL;
 	*ret = value;
 	return 0;
+}
+
+int arg_source(const char *verb, const char *text, enum tmigr_source *ret)
+{
+	if (!tmigr_source_named(text, ret))
+		return 0;
+	return tool_usage(verb, "--source: '%s' is none of bpf, ftrace, auto", text);
 }
 
 int arg_list_add(struct arg_list *list, const char *item)

@@ -7,6 +7,8 @@
 
 #include <linux/types.h>
 
+#include "tmigr/live.h"
+
 /*
  * "5", "0.25": seconds as a decimal number above 0, up to a hundred years.
  * Returns 0, or -EINVAL with *@ret_ns untouched.
@@ -15,6 +17,13 @@ int arg_seconds(const char *text, __u64 *ret_ns);
 
 /* A whole number from @min to @max.  Returns 0, or -EINVAL. */
 int arg_number(const char *text, unsigned long min, unsigned long max, unsigned long *ret);
+
+/* The value of @verb's --source.  0, or the exit status with the error told. */
+int arg_source(const char *verb, const char *text, enum tmigr_source *ret);
+
+#define CLASS_HELP                                                                                 \
+	"      --class NAME=CPUS    name a class of CPUs, e.g. --class LITTLE=0-3; may be "        \
+	"repeated\n"
 
 #define SOURCE_HELP                                                                                \
 	"      --source SOURCE      what the own engine measures with: bpf, ftrace (what is lost " \

@@ -26,9 +26,7 @@ static const char help[] =
 	"  -n, --runs N             N windows one after the other, in DIR/run-1 ... DIR/run-N\n"
 	"  -l, --label LABEL        what is measured (a kernel, a setting), for 'tmigr compare'\n"
 	"      --continue           with -n: go on where an earlier one was interrupted\n"
-	"      --settle SECONDS     wait so long before each run\n"
-	"      --class NAME=CPUS    name a class of CPUs, e.g. --class LITTLE=0-3; may be "
-	"repeated\n"
+	"      --settle SECONDS     wait so long before each run\n" CLASS_HELP
 	"      --source NAME        how idle states and migrators are traced beside: bpf, ftrace,\n"
 	"                           auto\n"
 	"      --json               print the whole report as JSON, in which it is the member\n"

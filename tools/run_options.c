@@ -26,9 +26,7 @@ static const char help[] =
 	"      --record             with -o: also DIR/events.tmr, every event, for 'tmigr report'\n"
 	"      --force              replace the files of an earlier run in DIR; with --offline "
 	"also\n"
-	"                           take the last CPU of a class offline\n"
-	"      --class NAME=CPUS    name a class of CPUs, e.g. --class LITTLE=0-3; may be "
-	"repeated\n"
+	"                           take the last CPU of a class offline\n" CLASS_HELP
 	"                           (else classes are made of CPUs with equal capacity)\n"
 	"      --housekeeping CPU   where the tool itself runs (else where it matters least)\n"
 	"      --kick               wake every CPU once before the window, so that all are known\n"
@@ -292,10 +290,7 @@ static int parse_value(struct run_opts *o, int c)
 		o->housekeeping = (int)n;
 		return 0;
 	case OPT_SOURCE:
-		if (tmigr_source_named(optarg, &o->source))
-			return tool_usage("run", "--source: '%s' is none of bpf, ftrace, auto",
-					  optarg);
-		return 0;
+		return arg_source("run", optarg, &o->source);
 	case OPT_SYS_ROOT:
 		o->sys_root = optarg;
 		return 0;

@@ -25,9 +25,8 @@ static const char help[] =
 	"  -d, --delay SECONDS      length of a window, 1 or more (default 1)\n"
 	"      --sort WHAT          cpu, class, residency (the least idle first), holding\n"
 	"      --group WHAT         none, class, hierarchy\n"
-	"      --once               one window, then the frame as text; no terminal needed\n"
-	"      --class NAME=CPUS    name a class of CPUs, e.g. --class LITTLE=0-3; may be "
-	"repeated\n"
+	"      --once               one window, then the frame as text; no terminal "
+	"needed\n" CLASS_HELP
 	"                           (by an engine of its own: the daemon has its own "
 	"classes)\n" SOURCE_HELP DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
 	"  -h, --help               print this\n"
@@ -88,16 +87,11 @@ static int parse_delay(struct top_source_opts *source, const char *text)
 	return tool_usage("top", "--delay: '%s' is no number of seconds from 1 on", text);
 }
 
-static int parse_source(struct top_source_opts *source, const char *text)
-{
-	if (!tmigr_source_named(text, &source->source))
-		return -1;
-	return tool_usage("top", "--source: '%s' is none of bpf, ftrace, auto", text);
-}
-
 /* -1 to go on, else the exit code. */
 static int parse_one(struct top_cmdline *o, int c, char **argv)
 {
+	int ret;
+
 	switch (c) {
 	case 'd':
 		return parse_delay(&o->source, optarg);
@@ -111,7 +105,8 @@ static int parse_one(struct top_cmdline *o, int c, char **argv)
 	case OPT_CLASS:
 		return arg_list_add(&o->classes, optarg) ? tool_error("top", "out of memory") : -1;
 	case OPT_SOURCE:
-		return parse_source(&o->source, optarg);
+		ret = arg_source("top", optarg, &o->source.source);
+		return ret ? ret : -1;
 	case OPT_SAMPLE:
 		o->source.file = optarg;
 		return -1;

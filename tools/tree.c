@@ -33,9 +33,8 @@ static const char help[] =
 	"      --boot               beside it as it was made, by the connect events in the global\n"
 	"                           ftrace buffer, which is read and left as it is; differences\n"
 	"                           are told, and places of CPUs taken from there that are not\n"
-	"                           known yet. Needs a kernel booted with trace_event=...\n"
-	"      --class NAME=CPUS    name a class of CPUs, e.g. --class LITTLE=0-3; may be "
-	"repeated\n"
+	"                           known yet. Needs a kernel booted with "
+	"trace_event=...\n" CLASS_HELP
 	"      --cpus SNAPSHOT      with FILE: a copy of its machine's sysfs, as for 'tmigr "
 	"import'\n" SOURCE_HELP DAEMON_SOCKET_HELP DAEMON_NEVER_HELP
 	"  -h, --help               print this\n"
@@ -82,6 +81,8 @@ static int check_file_options(const struct tree_opts *o)
 /* -1 to go on, else the exit code. */
 static int parse_one(struct tree_opts *o, int c, char **argv)
 {
+	int ret;
+
 	switch (c) {
 	case OPT_WATCH:
 		if (arg_seconds(optarg, &o->watch_ns))
@@ -105,10 +106,8 @@ static int parse_one(struct tree_opts *o, int c, char **argv)
 		o->cpus = optarg;
 		return -1;
 	case OPT_SOURCE:
-		if (tmigr_source_named(optarg, &o->source))
-			return tool_usage("tree", "--source: '%s' is none of bpf, ftrace, auto",
-					  optarg);
-		return -1;
+		ret = arg_source("tree", optarg, &o->source);
+		return ret ? ret : -1;
 	case 'h':
 		return tool_help("tree", help);
 	default:
