@@ -115,7 +115,9 @@ int tmigr_traced_open(const char *path, bool steps, struct tmigr_traced_source *
 	int r = open_known(path, &h, err);
 
 	if (r == 0 && begins_with(&h, TMIGR_FILE_MAGIC, 8))
-		r = tmigr_fail(err, -EINVAL, "%s: a recording: it has no boot trace", h.path);
+		r = tmigr_fail(err, -EINVAL, "%s: a recording: it has no %s", h.path,
+			       steps ? "steps of CPU hotplug, but its run directory may"
+				     : "boot trace");
 	if (r == 0)
 		r = open_traced(&h, steps, ret, err);
 	if (r == 0)

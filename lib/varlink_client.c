@@ -29,7 +29,9 @@ int tmigr_varlink_connect(const char *path, struct tmigr_varlink **ret, struct t
 	int r;
 
 	if (!*path || strlen(path) >= sizeof(addr.sun_path))
-		return tmigr_fail(err, -ENAMETOOLONG, "%s: no path of a socket", path);
+		return tmigr_fail(err, -ENAMETOOLONG,
+				  "%s: no path of a socket, which has 1 to %zu bytes", path,
+				  sizeof(addr.sun_path) - 1);
 	memcpy(addr.sun_path, path, strlen(path));
 	v = calloc(1, sizeof(*v));
 	if (!v)

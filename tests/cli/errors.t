@@ -3,9 +3,11 @@
 """Every error that a user can make, of every verb: it exits with what the manual says, with
 one line on standard error that says of which object, what is wrong and what to do, with
 nothing on standard output, and nothing is left behind.  The lines are held against the
-messages in tools/: one that no case here makes, and that is not among UNMADE, fails."""
+messages in the sources: one that no case here makes and no other test has words of, and that is
+not among UNMADE (tools/) or in a file of UNMADE_FILES, fails."""
 
 import gzip
+import io
 import os
 import pathlib
 import pty
@@ -14,6 +16,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 
@@ -30,6 +33,7 @@ TMIGR = pathlib.Path(os.environ.get('B', 'build')).resolve() / 'tmigr'
 FIXTURES = TESTS / 'fixtures'
 DEMO = TREE / 'demo/events.tmr'
 ROOT = os.geteuid() == 0
+TRACECMD = 'no libtracecmd' not in subprocess.run([TMIGR, '--version'], capture_output=True, text=True).stdout
 MEMORY = 'no allocation fails here'
 SYSTEM = 'no system call fails so here'
 DAEMON = 'tests/daemon/client.t: of a daemon that ends, or lies'
@@ -149,6 +153,23 @@ ERRORS = [
         ('run', 'true'), ('tree', ''), ('top --once', ''), ('status', ''), ('mark', 'x'), ('dump -o x', ''), ('metrics', ''),
         ('export -f openmetrics', ''))),
     ('metrics --socket {T}/nope -o {T}/nope/x', 1, '{T}/nope', 'is tmigrd running'),
+    (f'status --socket {{T}}/{"x" * 108}', 1, 'xxx', '1 to 107 bytes'),
+    ('tree {T}/trace', 1, '{T}/trace', "no event in it tells a CPU's place"),
+    ('tree {demo}', 1, '{demo}', 'a recording: it has no boot trace'),
+    ('hotplug {demo}', 1, '{demo}', 'a recording: it has no steps of CPU hotplug'),
+    ('hotplug {T}/trace', 1, '{T}/trace', 'none of them of CPU hotplug'),
+    ('report {T}/noidle', 1, '{T}/noidle', 'none of them cpu_idle or of timer migration'),
+    ('report {T}/counter', 1, '{T}/counter', "trace with 'mono' or 'local'"),
+    ('report {T}/head.tmr', 1, '{T}/head.tmr', 'stops at byte 8, inside its own head'),
+    ('report {T}/noschema', 1, '{T}/noschema/report.json', 'not a report of tmigr'),
+    ('compare {T}/noschema', 1, '{T}/noschema/report.json', 'not a report of tmigr'),
+    ('report --cpus {T}/other.tar {T}/trace', 1, '{T}/other.tar', 'no tar file of /sys/devices/system/cpu'),
+    ('report --cpus {T}/one.tar {T}/trace', 1, '{T}/one.tar', 'has no CPU 1, .*of another machine'),
+    ('report --cpus {T}/cut.tar {T}/trace', 1, '{T}/cut.tar', 'a tar file that stops early'),
+    ('export -f csv -t migrator-segments {T}/segments-other', 1, '{T}/segments-other', "not a table of tmigr's segments"),
+    ('export -f csv -t migrator-segments {T}/segments-cut', 1, '{T}/segments-cut', 'ends in the middle of a row'),
+    *((f'report {{T}}/{name}', 1, f'{{T}}/{name}', hint) for name, hint in (
+        ('version8.dat', "of version '8': 6 and 7 can be read"), ('cut.dat', 'is damaged or cut off')) if TRACECMD),
 ]
 # Where a write to standard output fails.
 FULL = ['--help', '--version', 'help run', 'report {demo}', 'report --json {demo}', 'report {run}', 'compare {run}',
@@ -202,6 +223,7 @@ BESIDE = [
         'report', 'report --json', 'export -f csv', 'export -f json')),
     ('export -f perfetto -o {T}/here/x {T}/cut.tmr', 1, '{T}/cut.tmr', 'a part of the run only'),
     ('report --html {T}/here/x {T}/cut.tmr', 1, '{T}/cut.tmr', 'a part of the run only'),
+    ('report {T}/disorder', 1, '{T}/disorder', 'line 3: time goes back'),
     ('import -o {T}/here/x {T}/cut.tmr', 1, 'import', 'a part of the trace only|a part of the run only'),
     ('report --fail-if x>1 {demo}', 2, "'x'", 'there are: big_share,'),
     ('report --fail-if exit_status>1 {demo}', 1, 'exit_status', 'is not known here'),
@@ -237,6 +259,27 @@ UNMADE = {
 }
 
 
+# Files of lib/ and daemon/ with messages whose words stand in no test and that no case here makes: why.
+REFUSED = 'tests/unit: that it is refused, whatever the words'
+GRANTED = 'what this kernel grants, or has; by hand on others (tests/board)'
+CALLER = 'of a caller that is not in order, which the tools are'
+UNMADE_FILES = {
+    **dict.fromkeys((f'lib/{x}.c' for x in (
+        'decode', 'decode_layout', 'kernel_btf', 'replay', 'report_check', 'timeline_csv', 'top_sum', 'topology',
+        'topology_json', 'totals', 'totals_latency', 'tracedat', 'tree_parse', 'import', 'import_info')), REFUSED),
+    **dict.fromkeys((f'lib/{x}.c' for x in (
+        'boot', 'clock', 'engine_bpf', 'engine_ftrace', 'engine_latency', 'engine_moment', 'engine_source',
+        'ftrace_instance', 'ftrace_read', 'hotplug_file', 'hotplug_live', 'live', 'live_drain', 'live_edge', 'live_latency',
+        'live_load', 'live_snapshot', 'perfetto')), GRANTED),
+    **dict.fromkeys((f'lib/{x}.c' for x in (
+        'housekeeping', 'import_topology', 'import_untar', 'machine_change', 'recording_write', 'rundir')), SYSTEM),
+    **dict.fromkeys((f'lib/{x}.c' for x in ('compare', 'engine', 'engine_edge', 'engine_window', 'runset')), CALLER),
+    'lib/varlink_client.c': DAEMON,
+    **dict.fromkeys((f'daemon/{x}.c' for x in (
+        'feed', 'flight', 'listen', 'main', 'notify', 'record', 'serve', 'topology')), SYSTEM),
+}
+
+
 def fill(text, folder, verb=None):
     """The arguments of a row."""
     words = text.format(T=folder, demo=DEMO, run=folder / 'run')
@@ -247,6 +290,35 @@ def listing(folder):
     """What is in it: names, sizes and times."""
     return sorted((str(p), p.lstat().st_size, p.lstat().st_mtime_ns) for p in folder.rglob('*') if not p.is_dir()) + \
         sorted(str(p) for p in folder.rglob('*') if p.is_dir())
+
+
+def tarball(path, files):
+    with tarfile.open(path, 'w') as t:
+        for name, body in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(body)
+            t.addfile(member, io.BytesIO(body))
+
+
+def odd_files(t):
+    """Traces, recordings, run directories and copies of sysfs that are not what was wanted."""
+    (t / 'counter').write_text(re.sub(r' (\d+)\.(\d+): ', r' \1\2: ', TRACE))
+    (t / 'disorder').write_text(''.join(reversed(TRACE.splitlines(True))))
+    (t / 'noidle').write_text(TRACE.replace('cpu_idle: state', 'cpu_frequency: state'))
+    (t / 'head.tmr').write_bytes(b'TMIGREC\n')
+    for name, version in ('version8.dat', b'8'), ('cut.dat', b'6'):
+        (t / name).write_bytes(b'\x17\x08\x44tracing' + version + bytes(100))
+    for name in 'noschema', 'segments-other', 'segments-cut':
+        shutil.copytree(t / 'run', t / name)
+    (t / 'noschema/report.json').write_text('{}')
+    table = (t / 'run/migrator-segments.csv').read_text()
+    (t / 'segments-other/migrator-segments.csv').write_text('a,b\n' + table)
+    (t / 'segments-cut/migrator-segments.csv').write_text(table + 'GRP0:0,held')
+    cpus = 'sys/devices/system/cpu'
+    tarball(t / 'other.tar', {'etc/hostname': b'board\n'})
+    tarball(t / 'one.tar', {f'{cpus}/{x}': b'0\n' for x in ('present', 'possible', 'online')} |
+            {f'{cpus}/cpu0/cpu_capacity': b'1024\n'})
+    (t / 'cut.tar').write_bytes((t / 'one.tar').read_bytes()[:512 + 1])
 
 
 class World:
@@ -288,6 +360,7 @@ class World:
         (t / 'secret').chmod(0)
         (t / 'locked').mkdir(mode=0o555)
         (t / 'cut.tmr').write_bytes(DEMO.read_bytes()[:-100])
+        odd_files(t)
         (t / 'inway/folder/run-1').mkdir(parents=True)
         (t / 'inway/folder/run-1/letter').touch()
         (t / 'inway/file').mkdir()
@@ -349,7 +422,7 @@ def unmade(folder, elsewhere):
     """(place, format) of messages in a folder that no line here is one of, nor any other test
     has some words of."""
     for path in sorted((TREE / folder).glob('*.c')):
-        for line, fmt in messages.formats(path, ['tool_error', 'tool_usage', 'tmigr_fail']):
+        for line, fmt in messages.formats(path, ['tool_error', 'tool_usage', 'tmigr_fail', 'log_line']):
             if not messages.says_something(fmt) or any(messages.pattern(fmt).search(said) for said in lines):
                 continue
             if not any(words in elsewhere for words in messages.phrases(fmt)):
@@ -448,9 +521,13 @@ def main():
             tap.ok(False, f'{where}: a case makes it', [fmt])
         elif UNMADE[fmt] != MEMORY:
             tap.note(f'{where}: not made ({UNMADE[fmt]}): {fmt}')
-    # The library's are made by its units' tests, or say what no file and no kernel here has.
-    rest = [m for m in unmade('lib', elsewhere) if 'memory' not in m[1]]
-    tap.note(f'{len(rest)} messages in lib/ are made by no test: ' + ', '.join(where for where, _ in rest))
+    rest = [m for d in ('lib', 'daemon') for m in unmade(d, elsewhere) if 'memory' not in m[1]]
+    for where, fmt in rest if not why else ():
+        if where.split(':')[0] not in UNMADE_FILES:
+            tap.ok(False, f'{where}: a test makes it', [fmt])
+    for reason in dict.fromkeys(UNMADE_FILES.values()):
+        told = [where for where, _ in rest if UNMADE_FILES.get(where.split(':')[0]) == reason]
+        tap.note(f'{len(told)} messages not made ({reason}): ' + ', '.join(told))
     tap.done()
 
 
