@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tmigrd.h"
@@ -15,18 +13,6 @@ void log_to_syslog(void)
 	use_syslog = true;
 }
 
-/* Standard error is the journal, which takes priorities off the lines: the service manager
- * says of which file that is true. */
-static bool is_journal(void)
-{
-	const char *text = getenv("JOURNAL_STREAM");
-	unsigned long long device, inode;
-	struct stat st;
-
-	return text && sscanf(text, "%llu:%llu", &device, &inode) == 2 &&
-	       fstat(STDERR_FILENO, &st) == 0 && st.st_dev == device && st.st_ino == inode;
-}
-
 void log_line(int priority, const char *fmt, ...)
 {
 	char text[1024];
@@ -37,8 +23,8 @@ void log_line(int priority, const char *fmt, ...)
 	va_end(ap);
 	if (use_syslog)
 		syslog(priority, "%s", text);
-	else if (is_journal())
-		fprintf(stderr, "<%d>tmigrd: %s\n", priority, text);
-	else
+	else if (isatty(STDERR_FILENO))
 		fprintf(stderr, "tmigrd: %s\n", text);
+	else
+		fprintf(stderr, "<%d>tmigrd: %s\n", priority, text);
 }

@@ -135,7 +135,7 @@ class Service:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log, pass_fds=(fd,),
             preexec_fn=limit.enter if limit else None,
             env={**os.environ, 'ASAN_OPTIONS': ASAN, 'LISTEN_FDS': '1',
-                 'NOTIFY_SOCKET': str(notify), **daemon.journal(self.log)})
+                 'NOTIFY_SOCKET': str(notify)})
         listening.close()
         os.close(fd)
 

@@ -127,12 +127,6 @@ class Recording:
         return self.finish()
 
 
-def journal(log):
-    """What the service manager says of @log, if that is the journal."""
-    st = os.fstat(log.fileno())
-    return {'JOURNAL_STREAM': f'{st.st_dev}:{st.st_ino}'}
-
-
 class Daemon:
     """with Daemon(...) as d: d.path, d.pid, d.client()."""
 
@@ -141,11 +135,10 @@ class Daemon:
         os.chmod(self.dir.name, 0o755)
         self.path = path or os.path.join(self.dir.name, 'sock')
         self.log = tempfile.TemporaryFile(mode='w+')
-        env = {**journal(self.log), **(env or {})}
         self.proc = subprocess.Popen(
             [*wrapper, TMIGRD, '--foreground', '--socket', self.path, *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log,
-            env={**os.environ, 'ASAN_OPTIONS': ASAN, **env}, pass_fds=pass_fds)
+            env={**os.environ, 'ASAN_OPTIONS': ASAN, **(env or {})}, pass_fds=pass_fds)
 
     def messages(self):
         self.log.seek(0)
