@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "../lib/live_priv.h"
+#include "../tests/lib/counting_malloc.h"
 
 #include "synth.h"
 
@@ -24,31 +25,6 @@ static const char usage_text[] =
 	"usage: drain-rate CPUS RECORDS\n"
 	"Drains RECORDS records of a machine of CPUS, 9 times.  For instructions: under\n"
 	"valgrind --tool=callgrind --toggle-collect=drain_all.\n";
-
-/* glibc's own, which the counting ones below stand before. */
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t n, size_t size);
-extern void *__libc_realloc(void *p, size_t size);
-
-static size_t asked; /* for memory */
-
-void *malloc(size_t size)
-{
-	asked++;
-	return __libc_malloc(size);
-}
-
-void *calloc(size_t n, size_t size)
-{
-	asked++;
-	return __libc_calloc(n, size);
-}
-
-void *realloc(void *p, size_t size)
-{
-	asked++;
-	return __libc_realloc(p, size);
-}
 
 struct machine {
 	struct tmigr_live live;

@@ -16,30 +16,7 @@
 #define PIECE 20000 /* records */
 
 #ifndef __SANITIZE_ADDRESS__
-/* glibc's own, which the counting ones below stand before. */
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t n, size_t size);
-extern void *__libc_realloc(void *p, size_t size);
-
-static size_t asked; /* allocations */
-
-void *malloc(size_t size)
-{
-	asked++;
-	return __libc_malloc(size);
-}
-
-void *calloc(size_t n, size_t size)
-{
-	asked++;
-	return __libc_calloc(n, size);
-}
-
-void *realloc(void *p, size_t size)
-{
-	asked++;
-	return __libc_realloc(p, size);
-}
+#include "../lib/counting_malloc.h"
 
 /* The next records of the stream into the model; how often it asked for memory. */
 static size_t feed(struct tmigr_model *m, struct synth *y, size_t pieces)
