@@ -123,7 +123,7 @@ class Root:
             raise Unavailable(f"{tool} {args[0]}: {why}") from None
 
     @contextlib.contextmanager
-    def _alone(self):
+    def alone(self):
         """Others, who may share the cache, do not change it meanwhile."""
         with open(self.dir / "lock", "w", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -133,7 +133,7 @@ class Root:
     def _ready(self):
         """Package lists are there and not older than a day, or as good as we can get."""
         stamp = self.dir / "updated"
-        with self._alone():
+        with self.alone():
             if not stamp.exists() or time.time() - stamp.stat().st_mtime > LISTS_MAX_AGE_S:
                 try:
                     self._apt("apt-get", "update")
@@ -168,7 +168,7 @@ class Root:
         places = [self._place(n, suite) for n in names]
         if not all(p.exists() for p in places):
             assert self._ready
-            with self._alone():
+            with self.alone():
                 self._download([n for n in names if not self._place(n, suite).exists()], suite)
         return places
 
