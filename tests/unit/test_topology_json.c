@@ -11,20 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../lib/sysfs_tree.h"
-#include "tmigr/topology.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-static struct tmigr_topology *read_machine(const struct sysfs_tree *m)
-{
-	struct tmigr_topology *topo = NULL;
-	struct tmigr_err err = {""};
-
-	if (tmigr_topology_read(m->root, NULL, 0, &topo, &err) != 0)
-		fail_msg("%s", err.text);
-	return topo;
-}
+#include "topology_read.h"
 
 /* @edit is merged into a good topology at @at: "", "cpus", "classes", "states". */
 static const struct {
