@@ -98,7 +98,13 @@ int brute_index(const struct tmigr_topology *topo, __u64 cpu);
 
 /* brute_stream.c: what changes when */
 void brute_stream(struct bstream *b);
-/* brute.c */
-void brute_idle(struct bstream *b);
+/* brute_cpu.c: residency, and what a CPU that ran was to timer migration; expiries */
+void brute_parts_of_cpu(struct bstream *b, int cpu);
+void brute_idle_of_cpu(struct bstream *b, int cpu);
+void brute_remotes(struct bstream *b);
+/* brute_roots.c: who held, when all that changes is in order */
+void brute_sort_changes(struct bstream *b);
+void brute_judge_roots(struct bstream *b);
+void brute_count_holdings(struct brute *out);
 
 #endif
