@@ -54,7 +54,8 @@ class Interval:
         self.exit = self.exit_seen = None
         self.told = self.exit_told = 0  # of the two, those that are tmigr's
         self.settled = None
-        self.to_task = False
+        self.to_task = None  # the command that it was settled for
+        self.before_ready = None  # the CPU's event before that
         self.ready = self.tmigr_ns = None  # for idle, since; of that, in timer migration
         self.handlers = []  # all that began before it was settled: [t, cause]
         self.woken = None  # a wake-up without IPI
@@ -87,6 +88,16 @@ class Interval:
             first = "remote-duty"
         self.cause = first
         self.inside = bool(inside)
+
+
+class Turns(turns.Turns):
+    """When which CPU ran, by the intervals."""
+
+    def __init__(self, by_cpu):  # pylint: disable=super-init-not-called
+        self.busy = {cpu: [((a.exit_seen or a.settled or b.enter_seen) - turns.SLEEP_NS,
+                            b.enter_seen + turns.SLEEP_NS) for a, b in zip(mine, mine[1:])]
+                     for cpu, mine in by_cpu.items()}
+        self.starts = {cpu: [a for a, _ in busy] for cpu, busy in self.busy.items()}
 
 
 class Timer:
@@ -171,16 +182,21 @@ class Capture:
         self.open, self.unspent = {}, set()
         self.in_irq, self.timer_irqs = {}, {}
         self.idle, self.ready, self.begun, self.tmigr = set(), {}, {}, {}
+        self.latest, self.before_ready = {}, {}
         for order, event in enumerate(events(text)):
             self._see(order, *event)
         self.timers.arm(self.intervals)
+        self.by_cpu = {}
+        for i in self.intervals:
+            self.by_cpu.setdefault(i.cpu, []).append(i)
+        self.turns = Turns(self.by_cpu)
         for i in self.intervals:
             i.judge(polls and i.state == 0)
 
     # ---- the way into idle ----
 
     def _is_ready(self, t, cpu):
-        self.ready[cpu] = t
+        self.ready[cpu], self.before_ready[cpu] = t, self.latest.get(cpu, t)
         self.begun.pop(cpu, None)
 
     def _migrates(self, t, cpu, name):
@@ -190,9 +206,10 @@ class Capture:
             del self.begun[cpu]
 
     def _enters(self, order, t, cpu, state):
-        self._settle(t, cpu, False)
+        self._settle(t, cpu, None)
         i = Interval(order, t, cpu, state)
         i.ready, i.tmigr_ns = self.ready.get(cpu), self.tmigr.pop(cpu, None)
+        i.before_ready = self.before_ready.get(cpu)
         self.begun.pop(cpu, None)
         self.open[cpu] = i
         self.idle.add(cpu)
@@ -204,7 +221,7 @@ class Capture:
         i = self.open.get(cpu)
         if i:
             i.exit = i.exit_seen = t
-        self.ready[cpu] = t
+        self.ready[cpu], self.before_ready[cpu] = t, self.latest.get(cpu, t)
         self.idle_events.setdefault(cpu, []).append((t, (turns.EXIT, 0), i))
 
     def _settle(self, t, cpu, to_task):
@@ -223,7 +240,7 @@ class Capture:
     def _switches(self, t, cpu, rest):
         if value(rest, "prev_pid") == "0":
             self.idle.discard(cpu)
-            self._settle(t, cpu, True)
+            self._settle(t, cpu, value(rest, "next_comm"))
         elif value(rest, "next_pid") == "0":
             self.idle.add(cpu)
             self.tmigr.pop(cpu, None)
@@ -262,6 +279,7 @@ class Capture:
             self._expires(t, cpu, int(value(rest, "cpu")), pid)
         if cpu in self.open:
             self._handles(self.open[cpu], t, cpu, name, rest)
+        self.latest[cpu] = t
 
     def _expires(self, t, cpu, target, pid):
         first = pid == 0 and cpu in self.unspent
@@ -315,12 +333,14 @@ class Capture:
                     i.told += 1
         return problems
 
+    def turn_in(self, i):
+        """ns of a turn that may lie between two stamps of the event that made the CPU ready for idle: from its
+        event before that to the entry, what is longer than a look takes, and has other CPUs run."""
+        gap = i.enter_seen - i.before_ready - turns.OWN_NS
+        return max(0, min(gap, self.turns.elsewhere(i.cpu, [(i.before_ready, i.enter_seen)])))
+
     def at(self, cpu, t):
         """The last interval of the CPU that began before t, and the one behind it; None: there is none."""
-        if not hasattr(self, "_by_cpu"):
-            self._by_cpu = {}
-            for i in self.intervals:
-                self._by_cpu.setdefault(i.cpu, []).append(i)
-        mine = self._by_cpu.get(cpu, [])
+        mine = self.by_cpu.get(cpu, [])
         n = bisect.bisect_right(mine, t, key=lambda i: i.enter)
         return mine[n - 1] if n else None, mine[n] if n < len(mine) else None

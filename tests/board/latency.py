@@ -12,6 +12,8 @@ from intervals import FAR, STAMP_NS, Capture
 WINDOWS = ("own", "remote", "duty", "pipe", "away")
 IPIS = ("call-ipi", "reschedule-ipi", "polled")
 DUTY = ("own-timer", "remote-duty")
+# Two tracers' stamps of one event are so far apart, of which cutting to microseconds is one half.
+TWO_STAMPS_NS = 2000
 # The tick of a CPU that comes online is no hrtimer at first; its period is no longer than this.
 FIRST_TICK_NS = 10_000_000
 # So many intervals may be settled next to a window's edge before trying is given up.
@@ -197,22 +199,25 @@ def figures(report, capture):
 
 def entry_costs(report, capture):
     """Yields where the cost of entries is not the capture's: as many, and in their sums no
-    farther from it than the two tracers' stamps of these entries' own events are."""
+    farther from it than two tracers' stamps of one event are, but for turns of the emulator (turns.py)."""
     theirs = collections.defaultdict(list)
     for i in capture.intervals:
         if within(report, i.enter) and i.told:
             theirs[i.cpu, i.state].append(i)
     for key, s in states(report):
         mine = theirs[key]
-        apart = sum(abs(i.enter - i.enter_seen) + 2000 for i in mine)
-        for what, ns in (("entry", [i.enter_seen - i.ready for i in mine if i.ready is not None]),
-                         ("tmigr", [i.tmigr_ns for i in mine if i.tmigr_ns is not None])):
-            got = s[what]
+        turn = sum(capture.turn_in(i) for i in mine if i.ready is not None)
+        # The entry is the report's own; the stamp of what comes before it is the capture's, which is earlier.
+        for what, ns, early in (
+                ("entry", [i.enter - i.ready for i in mine if i.ready is not None], 0),
+                ("tmigr", [i.tmigr_ns for i in mine if i.tmigr_ns is not None], TWO_STAMPS_NS)):
+            got, most = s[what], sum(ns) + len(ns) * early + turn
+            least = sum(ns) - len(ns) * TWO_STAMPS_NS - turn
             if got["n"] != len(ns):
                 yield f"CPU {key[0]}, state {key[1]}: {what} of {got['n']}, by the capture {len(ns)}"
-            elif abs(got["sum_ns"] - sum(ns)) > 2 * apart:
+            elif not least <= got["sum_ns"] <= most:
                 yield f"CPU {key[0]}, state {key[1]}: {what} {got['sum_ns']} ns, by the capture " \
-                      f"{sum(ns)}, and the stamps are {apart} apart"
+                      f"{sum(ns)} of {len(ns)}, turns of {turn}"
 
 
 def matrix(report, capture):
@@ -297,13 +302,14 @@ def sleepers(tap, what, report, capture, work):
 
 
 def pair(tap, what, report, capture, work):
-    """Yields waits of a process for its partner that were not ended by an interrupt from there."""
+    """Yields waits of a process for its partner that were not ended by an interrupt from there. Where
+    the CPU had left idle for something else, the byte found it awake."""
     for cpu, waits in sorted(stamps(work).items()):
         mine = [(a, b) for a, b in waits if within(report, a) and within(report, b)]
         ended = collections.Counter()
         for a, b in mine:
             i, _ = capture.at(cpu, b)
-            slept = i is not None and i.enter > a
+            slept = i is not None and i.enter > a and i.to_task == "tmwork"
             ended[i.cause if slept else "awake"] += 1
             if slept and not (i.cause in IPIS or i.woken or any(h[1] in IPIS for h in i.handlers)):
                 yield f"CPU {cpu}: a wait from {a} to {b}, ended by {i.cause}"

@@ -3,7 +3,7 @@
 # Booted with isolcpus= and nohz_full=: one CPU each, with a workload on them as well; then one
 # task that keeps the nohz_full CPU busy, and the sysctl changed meanwhile.
 
-# The task comes when tmigr traces already: beside it, the guest's kernel lets nobody begin.
+# The task comes when tmigr traces already: beside it a start takes half a minute here (README.md, Turns).
 busy_meanwhile()
 {
 	sysctl_off &
