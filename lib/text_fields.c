@@ -119,7 +119,7 @@ static const char *parse_hex(const char *p, const char *end, __u64 *ret)
 
 	if (p < end && *p == '(')
 		return parse_null(p, end, ret);
-	if (end - p > 2 && p[0] == '0' && p[1] == 'x')
+	if (p < end && end - p > 2 && p[0] == '0' && p[1] == 'x')
 		p += 2;
 	start = p;
 	p = scan_hex(p, end, ret);
