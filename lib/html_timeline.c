@@ -282,7 +282,13 @@ static int put_figure(struct tmigr_html *h, const struct tmigr_view *v, const ch
 
 /* ---- around it ---- */
 
-static void put_legends(struct tmigr_html *h)
+/* A kernel without one has nobody who holds the migrator. */
+static bool has_hierarchy(const struct tmigr_html *h)
+{
+	return !json_is_false(json_object_get(h->report, "timer_migration_hierarchy"));
+}
+
+static void put_migrator_legend(struct tmigr_html *h)
 {
 	const json_t *classes = json_object_get(h->report, "classes");
 	size_t n = json_array_size(classes);
@@ -301,6 +307,12 @@ static void put_legends(struct tmigr_html *h)
 	      "<li><i class=\"sw rh\"></i>hand-over</li><li><i class=\"sw "
 	      "ru\"></i>unknown</li></ul>\n",
 	      h->out);
+}
+
+static void put_legends(struct tmigr_html *h)
+{
+	if (has_hierarchy(h))
+		put_migrator_legend(h);
 	if (!h->timeline->n_lanes)
 		return;
 	fputs("<ul class=\"legend\"><li class=\"dim\">CPUs</li><li><i class=\"sw "
@@ -324,7 +336,7 @@ static void put_how(struct tmigr_html *h, const struct tmigr_view *v)
 		v->n_columns, tmigr_fmt_dur(dur, (v->to_ns - v->from_ns) / v->n_columns));
 	if (h->timeline->grouped)
 		fputs("A lane is of neighbouring CPUs of one class, added up. ", h->out);
-	if (h->timeline->n_lanes)
+	if (h->timeline->n_lanes && has_hierarchy(h))
 		fputs("The line below a CPU's lane is coloured while it holds the migrator. ",
 		      h->out);
 }

@@ -36,6 +36,11 @@ file_has "the longest holding from near" "$TMP/page.html" 'id="zoom"'
 longest=$("$TMIGR" report --json demo/events.tmr | python3 -c 'import json, sys
 print(max(h["longest_ns"] for h in json.load(sys.stdin)["roots"][0]["holders"] if h["class"] == "big"))')
 file_has "and how long it was" "$TMP/page.html" "data-k=\"longest_ns\" data-v=\"$longest\""
+is "who held is what colours say" "$(grep -c 'Migrator held by' "$TMP/page.html")" 1
+echo '{"timer_migration_hierarchy": false}' >"$TMP/old.json"
+"$make" -s 200 -i "$TMP/old.json" "$TMP/old.tmr"
+run 0 "$TMIGR" report --html "$TMP/old.html" "$TMP/old.tmr"
+is "a kernel without a hierarchy: nobody holds" "$(grep -c 'Migrator held by\|while it holds' "$TMP/old.html")" 0
 "$TMIGR" report --html - demo/events.tmr >"$TMP/piped.html"
 check "to standard output: the same bytes" cmp "$TMP/page.html" "$TMP/piped.html"
 
