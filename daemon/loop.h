@@ -31,6 +31,7 @@ struct loop {
 	unsigned long rounds; /* that something was done in */
 };
 
+/* 0 or a negative errno, as loop_add() and loop_mod(). */
 int loop_init(struct loop *l);
 void loop_free(struct loop *l);
 int loop_add(struct loop *l, struct source *s, uint32_t events);

@@ -10,6 +10,7 @@
 
 #define RECORDINGS_MAX 16
 
+/* 0 or a negative errno. */
 int records_init(struct tmigrd *d);
 /* After a drain: what it brought. */
 void records_send(struct tmigrd *d);

@@ -89,6 +89,7 @@ struct marks {
 	size_t first, n;
 };
 
+/* @text is copied; the oldest goes where there are MARKS_MAX.  0 or -ENOMEM. */
 int marks_add(struct marks *m, __u64 t_ns, const char *text);
 /* [{"time_ns", "text"}] of those in [from, to). NULL: no memory. */
 json_t *marks_json(const struct marks *m, __u64 from_ns, __u64 to_ns);

@@ -103,6 +103,7 @@ int tmigr_idle_ticks(const char *root, const struct tmigr_topology *topo, long l
  */
 struct tmigr_keeper;
 
+/* @topo is borrowed.  0 or -ENOMEM, as feed and dump. */
 int tmigr_keeper_new(const struct tmigr_topology *topo, struct tmigr_keeper **ret);
 void tmigr_keeper_free(struct tmigr_keeper *k); /* NULL is fine */
 int tmigr_keeper_feed(struct tmigr_keeper *k, const struct tmigr_rec *recs, size_t n);

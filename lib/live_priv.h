@@ -36,6 +36,7 @@ struct tmigr_rec_vec {
 	size_t n, cap;
 };
 
+/* 0 or -ENOMEM, with what there was. */
 int tmigr_rec_vec_add(struct tmigr_rec_vec *vec, struct tmigr_rec rec);
 int tmigr_rec_vec_append(struct tmigr_rec_vec *vec, const struct tmigr_rec *recs, size_t n);
 void tmigr_rec_vec_free(struct tmigr_rec_vec *vec);
@@ -48,6 +49,7 @@ struct tmigr_ring {
 	size_t size, page;
 };
 
+/* Of the map's @size bytes of data.  0 or a negative errno. */
 int tmigr_ring_map(struct tmigr_ring *ring, int map_fd, size_t size);
 void tmigr_ring_unmap(struct tmigr_ring *ring);
 /* The oldest record, valid until the pop; NULL: nothing there. */

@@ -68,6 +68,7 @@ struct top_facts {
 	bool offline, unknown;	      /* some CPU has such time */
 };
 
+/* Of the last sample.  0 or -ENOMEM with *@ret untouched; else top_facts_free(). */
 int top_facts_read(const struct tmigr_top *top, bool utf8, struct top_facts *ret);
 void top_facts_free(struct top_facts *f);
 

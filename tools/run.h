@@ -138,6 +138,7 @@ struct signals {
 	int fd; /* signalfd of SIGINT, SIGTERM, SIGHUP, SIGCHLD */
 };
 
+/* 0, or the exit code with the error told. */
 int signals_take(struct signals *s);
 
 /* What the command starts with. */
@@ -350,6 +351,7 @@ struct outcome {
 	__u64 length_ns;  /* of the window */
 };
 
+/* One run, to its report; *@end is filled whatever happens. */
 void run_once(const struct once *once, struct outcome *end);
 
 /* ---- run_series.c ---- */

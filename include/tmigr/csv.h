@@ -53,6 +53,7 @@ struct tmigr_csv_run {
 	unsigned long run;
 };
 
+/* What it is and its columns; never NULL. */
 const struct tmigr_csv_table *tmigr_csv_table(enum tmigr_csv which);
 
 /*

@@ -59,6 +59,7 @@ struct tmigr_timeline_size {
 	size_t min_columns; /* lanes are joined rather than go below; 200 */
 };
 
+/* When the column begins; of the one behind the last: the view's end. */
 __u64 tmigr_view_column_ns(const struct tmigr_view *v, size_t column);
 
 /*
