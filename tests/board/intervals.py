@@ -55,8 +55,8 @@ class Interval:
         self.told = self.exit_told = 0  # of the two, those that are tmigr's
         self.settled = None
         self.to_task = None  # the command that it was settled for
-        self.before_ready = None  # the CPU's event before that
         self.ready = self.tmigr_ns = None  # for idle, since; of that, in timer migration
+        self.ready_order, self.tmigr_orders = None, []  # of the events that tell so
         self.handlers = []  # all that began before it was settled: [t, cause]
         self.woken = None  # a wake-up without IPI
         self.own = False
@@ -182,7 +182,8 @@ class Capture:
         self.open, self.unspent = {}, set()
         self.in_irq, self.timer_irqs = {}, {}
         self.idle, self.ready, self.begun, self.tmigr = set(), {}, {}, {}
-        self.latest, self.before_ready = {}, {}
+        self.tmigr_orders, self.ready_order = {}, {}
+        self.times = {}  # by CPU: (order, t) of its events
         for order, event in enumerate(events(text)):
             self._see(order, *event)
         self.timers.arm(self.intervals)
@@ -195,21 +196,22 @@ class Capture:
 
     # ---- the way into idle ----
 
-    def _is_ready(self, t, cpu):
-        self.ready[cpu], self.before_ready[cpu] = t, self.latest.get(cpu, t)
+    def _is_ready(self, order, t, cpu):
+        self.ready[cpu], self.ready_order[cpu] = t, order
         self.begun.pop(cpu, None)
 
-    def _migrates(self, t, cpu, name):
-        first = self.begun.setdefault(cpu, t)
+    def _migrates(self, order, t, cpu, name):
+        first = self.begun.setdefault(cpu, (order, t))
         if name in ("tmigr_cpu_idle", "tmigr_cpu_new_timer_idle"):
-            self.tmigr[cpu] = self.tmigr.get(cpu, 0) + t - first
+            self.tmigr[cpu] = self.tmigr.get(cpu, 0) + t - first[1]
+            self.tmigr_orders.setdefault(cpu, []).extend((first[0], order))
             del self.begun[cpu]
 
     def _enters(self, order, t, cpu, state):
         self._settle(t, cpu, None)
         i = Interval(order, t, cpu, state)
         i.ready, i.tmigr_ns = self.ready.get(cpu), self.tmigr.pop(cpu, None)
-        i.before_ready = self.before_ready.get(cpu)
+        i.ready_order, i.tmigr_orders = self.ready_order.get(cpu), self.tmigr_orders.pop(cpu, [])
         self.begun.pop(cpu, None)
         self.open[cpu] = i
         self.idle.add(cpu)
@@ -217,11 +219,11 @@ class Capture:
         self.intervals.append(i)
         self.idle_events.setdefault(cpu, []).append((t, (turns.ENTER, state), i))
 
-    def _exits(self, t, cpu):
+    def _exits(self, order, t, cpu):
         i = self.open.get(cpu)
         if i:
             i.exit = i.exit_seen = t
-        self.ready[cpu], self.before_ready[cpu] = t, self.latest.get(cpu, t)
+        self.ready[cpu], self.ready_order[cpu] = t, order
         self.idle_events.setdefault(cpu, []).append((t, (turns.EXIT, 0), i))
 
     def _settle(self, t, cpu, to_task):
@@ -237,34 +239,36 @@ class Capture:
             self.unspent.discard(cpu)
             self.idle.add(cpu)
 
-    def _switches(self, t, cpu, rest):
+    def _switches(self, order, t, cpu, rest):
         if value(rest, "prev_pid") == "0":
             self.idle.discard(cpu)
             self._settle(t, cpu, value(rest, "next_comm"))
         elif value(rest, "next_pid") == "0":
             self.idle.add(cpu)
             self.tmigr.pop(cpu, None)
-            self._is_ready(t, cpu)
+            self.tmigr_orders.pop(cpu, None)
+            self._is_ready(order, t, cpu)
 
     # ---- events ----
 
     def _see(self, order, t, cpu, name, rest, pid):
+        self.times.setdefault(cpu, []).append((order, t))
         if name.startswith("hrtimer_") or name == "queued":
             self.timers.see(order, cpu, name, rest)
         if name == "cpu_idle":
             state = value(rest, "state")
             if state == IDLE_EXIT:
-                self._exits(t, cpu)
+                self._exits(order, t, cpu)
             else:
                 self._enters(order, t, cpu, int(state))
         elif name == "sched_switch":
-            self._switches(t, cpu, rest)
+            self._switches(order, t, cpu, rest)
         elif name == "sched_wake_idle_without_ipi":
             target = self.open.get(int(value(rest, "cpu")))
             if target and target.exit is None:
                 target.woken = t
         elif name in TMIGR and cpu in self.idle:
-            self._migrates(t, cpu, name)
+            self._migrates(order, t, cpu, name)
         elif name == "cpuhp_enter":
             of = int(CPUHP.match(rest)[1])
             self._comes_or_goes(of, cpu)
@@ -272,14 +276,13 @@ class Capture:
                 self.timers.leave(order, of)
         if name in ("irq_handler_exit", "softirq_exit") or name.removesuffix("_exit") + "_entry" in VECTORS:
             if cpu in self.idle:
-                self._is_ready(t, cpu)
+                self._is_ready(order, t, cpu)
         if name == "irq_handler_exit":
             self.in_irq.pop(cpu, None)
         if name == "tmigr_handle_remote_cpu":
             self._expires(t, cpu, int(value(rest, "cpu")), pid)
         if cpu in self.open:
             self._handles(self.open[cpu], t, cpu, name, rest)
-        self.latest[cpu] = t
 
     def _expires(self, t, cpu, target, pid):
         first = pid == 0 and cpu in self.unspent
@@ -333,11 +336,14 @@ class Capture:
                     i.told += 1
         return problems
 
-    def turn_in(self, i):
-        """ns of a turn that may lie between two stamps of the event that made the CPU ready for idle: from its
-        event before that to the entry, what is longer than a look takes, and has other CPUs run."""
-        gap = i.enter_seen - i.before_ready - turns.OWN_NS
-        return max(0, min(gap, self.turns.elsewhere(i.cpu, [(i.before_ready, i.enter_seen)])))
+    def turn_behind(self, cpu, order):
+        """ns of a turn that may lie between the two tracers' stamps of an event. ftrace, which was there first,
+        stamps first; the other does before the CPU's next event. 0: these are as near as looks are, or no
+        other CPU ran."""
+        mine = self.times[cpu]
+        n = bisect.bisect_left(mine, (order,))
+        (_, a), (_, b) = mine[n], mine[min(n + 1, len(mine) - 1)]
+        return b - a if b - a > turns.OWN_NS and self.turns.explain(cpu, b - a, [(a, b)]) else 0
 
     def at(self, cpu, t):
         """The last interval of the CPU that began before t, and the one behind it; None: there is none."""

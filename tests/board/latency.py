@@ -14,6 +14,8 @@ IPIS = ("call-ipi", "reschedule-ipi", "polled")
 DUTY = ("own-timer", "remote-duty")
 # Two tracers' stamps of one event are so far apart, of which cutting to microseconds is one half.
 TWO_STAMPS_NS = 2000
+# The time between two events is more or less by this, for the same reasons.
+CUT_NS = 1500
 # The tick of a CPU that comes online is no hrtimer at first; its period is no longer than this.
 FIRST_TICK_NS = 10_000_000
 # So many intervals may be settled next to a window's edge before trying is given up.
@@ -206,18 +208,24 @@ def entry_costs(report, capture):
             theirs[i.cpu, i.state].append(i)
     for key, s in states(report):
         mine = theirs[key]
-        turn = sum(capture.turn_in(i) for i in mine if i.ready is not None)
-        # The entry is the report's own; the stamp of what comes before it is the capture's, which is earlier.
-        for what, ns, early in (
-                ("entry", [i.enter - i.ready for i in mine if i.ready is not None], 0),
-                ("tmigr", [i.tmigr_ns for i in mine if i.tmigr_ns is not None], TWO_STAMPS_NS)):
-            got, most = s[what], sum(ns) + len(ns) * early + turn
-            least = sum(ns) - len(ns) * TWO_STAMPS_NS - turn
-            if got["n"] != len(ns):
-                yield f"CPU {key[0]}, state {key[1]}: {what} of {got['n']}, by the capture {len(ns)}"
-            elif not least <= got["sum_ns"] <= most:
-                yield f"CPU {key[0]}, state {key[1]}: {what} {got['sum_ns']} ns, by the capture " \
-                      f"{sum(ns)} of {len(ns)}, turns of {turn}"
+        # An entry ends at the report's own stamp, and begins at the capture's, which is earlier; both
+        # of timer migration's are the capture's.
+        yield from differs(key, "entry", s["entry"], [i.enter - i.ready for i in mine if i.ready is not None],
+                           (TWO_STAMPS_NS, 0), sum(capture.turn_behind(i.cpu, i.ready_order)
+                                                   for i in mine if i.ready is not None))
+        yield from differs(key, "tmigr", s["tmigr"], [i.tmigr_ns for i in mine if i.tmigr_ns is not None],
+                           (CUT_NS, CUT_NS), sum(capture.turn_behind(i.cpu, order) for i in mine
+                                                 if i.tmigr_ns is not None for order in i.tmigr_orders))
+
+
+def differs(key, what, got, ns, each, turn):
+    """Yields how the report's figure is not the sum of `ns`; one of these may be less and more by `each`."""
+    whole = sum(ns)
+    if got["n"] != len(ns):
+        yield f"CPU {key[0]}, state {key[1]}: {what} of {got['n']}, by the capture {len(ns)}"
+    elif not -len(ns) * each[0] - turn <= got["sum_ns"] - whole <= len(ns) * each[1] + turn:
+        yield f"CPU {key[0]}, state {key[1]}: {what} {got['sum_ns']} ns, by the capture {whole} of {len(ns)}, " \
+              f"turns of {turn}"
 
 
 def matrix(report, capture):
