@@ -44,7 +44,9 @@ WINDOWS = ("idle", "all", "little-wheel", "little-hr", "big", "hotplug", "storm"
 # A boot takes a minute or two of an idle host, and longer beside other work.
 BOOT_S = 1200
 # They know this board's CPUs and classes.
-ONE_BOARD = ("changes", "cycle")
+ONE_BOARD = ("changes", "cycle", "old")
+# Kernels before timer migration (6.9), and what is for them alone.
+OLD_SERIES = ("6.1",)
 STEP_EVENTS = ("cpuhp:cpuhp_enter", "cpuhp:cpuhp_multi_enter", "cpuhp:cpuhp_exit")
 SERVED = ("served", "served-hotplug", "served-storm", "served-step")
 # A hierarchy that gets a new root inside the window is in between for a moment.
@@ -392,6 +394,36 @@ def compare_sources(tap, name, paths, blind, capacities):
     tap.note(f"{(end - start) / 1e9:.2f} s, {answers['BPF']['records']} records, {held} holdings")
 
 
+def check_old(tap, name, out, _):
+    """A kernel without timer migration: what its CPUs do is measured and shown; of the rest it is said
+    that there is none."""
+    none = "this kernel has no timer-migration hierarchy"
+    doctor = out["doctor.text"].decode()
+    tap.ok(f"{name} doctor: says what is missing, and of nothing else that it is",
+           [*says(out, "doctor", b"1"), *(x for x in doctor.splitlines() if x.startswith("FAIL") and none not in x),
+            *([] if none in doctor and "KALLSYMS" not in doctor else [doctor])])
+    for what in "tree", "boot", "served-tree":
+        tap.ok(f"{name} {what}: there is none",
+               [*says(out, what, b"1"), *([] if none.encode() in out[f"{what}.err"] else [out[f"{what}.err"]])])
+    for what in "top", "served-top":
+        now = re.findall(r"^ *\d+ (?:LITTLE|big) +(\S+)", out[f"{what}.text"].decode(), re.M)
+        tap.ok(f"{name} {what}: what each CPU is in",
+               [*says(out, what), *([] if len(now) == 8 and set(now) <= {"running", "WFI", "cpu-sleep"} else [now])])
+    tap.ok(f"{name} top by ftrace", says(out, "top-ftrace"))
+    tap.ok(f"{name} tmigr run", says(out, "all"))
+    report = json.loads(out["all/report.json"])
+    seen, whole = judge.windows_of(report, out["all.trace"].decode(), out["boot-trace.txt"].decode())
+    took_turns = turns.Turns(whole, True)
+    problems, idle, _ = turns.side_by_side(
+        recorded(out["all/events.tmr"]), whole, took_turns, seen.start, seen.end)
+    tap.ok(f"{name}: sums are exact, nothing is unknown, nothing lost", judge.sums(report))
+    tap.ok(f"{name}: the capture's events one by one, at the same time", problems)
+    tap.ok(f"{name}: residency is the capture's", judge.residency(report, seen, idle))
+    tap.ok(f"{name}: reported again, the same bytes", same_text(out, "all"))
+    tap.ok(f"{name} tmigrd: ends by SIGTERM", says(out, "tmigrd"))
+    tap.note(report["answer"]["text"])
+
+
 def prepare(arch):
     """All that the boots share, before there are several at a time."""
     need_qemu(arch)  # what costs least to find missing comes first
@@ -428,8 +460,9 @@ def plan(board, kernel, only, keep):
     except BuildFailed as e:
         tap.ok(f"{board.name} {kernel}: the programs build", [str(e)])
     else:
+        old = kernel in OLD_SERIES
         for session in only:
-            if session not in ONE_BOARD or board.name == "rk3576":
+            if (session == "old") == old and (session not in ONE_BOARD or board.name == "rk3576"):
                 yield (board.name, label, session), functools.partial(
                     run_session, board, label, image, session, keep)
         return
@@ -448,6 +481,7 @@ SESSIONS = {
     "cycle": (cycle.check, "trace_clock=local", STEP_EVENTS),  # of the rk3576 alone
     "daemon": (check_daemon, ""),
     "sources": (check_sources, ""),
+    "old": (check_old, ""),  # of the rk3576 alone, with OLD_SERIES
     "latency": (lambda tap, name, out, _: latency.check(tap, name, out, recorded), ""),
 }
 

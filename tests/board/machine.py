@@ -26,6 +26,11 @@ BOOT_EVENTS = ("tmigr_connect_cpu_parent", "tmigr_connect_child_parent", "tmigr_
                "tmigr_cpu_offline")
 
 
+# What brings results out, in the order in which they need one another.
+PORT_MODULES = ("virtio", "virtio_ring", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci",
+                "virtio_console")
+
+
 class BootFailed(Exception):
     """The guest did not deliver; the text ends with the console's last lines."""
 
@@ -94,6 +99,13 @@ def base(arch):
     return bytes(archive)
 
 
+def _modules(kernel):
+    """{path in the guest: bytes} of the drivers that a packaged kernel has not built in (before 6.12)."""
+    folder = pathlib.Path(kernel).resolve().parent.parent / "lib" / "modules"
+    found = [path for name in PORT_MODULES for path in folder.glob(f"*/kernel/drivers/**/{name}.ko")]
+    return {f"modules/{i}-{path.name}": path.read_bytes() for i, path in enumerate(found)}
+
+
 def run(board, kernel, script, files=None, append="", events=(), timeout_s=180, memory_mb=1024):
     """Boots `kernel` (an image's path) on `board` and runs the shell text `script` there.
 
@@ -104,7 +116,7 @@ def run(board, kernel, script, files=None, append="", events=(), timeout_s=180, 
                 "qemu-system-arm" if board.arch == "arm64" else "qemu-system-x86")
     own = Archive()
     own.file("guest/script", script.encode())
-    for path, body in (files or {}).items():
+    for path, body in {**_modules(kernel), **(files or {})}.items():
         own.file(path, body)
     with tempfile.TemporaryDirectory(prefix="board-") as folder:
         folder = pathlib.Path(folder)

@@ -198,7 +198,7 @@ def root(arch):
 
 
 def _version_key(version):
-    return [int(x) for x in re.findall(r"\d+", version.split("-")[0].split("+")[0])]
+    return [int(x) for x in re.findall(r"\d+", version.split("+")[0])]
 
 
 def kernel(series, arch):
@@ -207,7 +207,7 @@ def kernel(series, arch):
     Offline, the newest one in the cache does.
     """
     place = root(arch)
-    want = re.compile(rf"linux-image-({re.escape(series)}\.\d[^-]*)-cloud-{arch}")
+    want = re.compile(rf"linux-image-({re.escape(series)}\.\d[^-]*(?:-\d+)?)-cloud-{arch}")
     try:
         names = place.kernels
     except Unavailable:
