@@ -182,10 +182,15 @@ class Root:
 
     @staticmethod
     def _unpack(deb, place):
-        part = place.with_name(place.name + ".part")
-        shutil.rmtree(part, ignore_errors=True)
-        subprocess.run(["dpkg-deb", "-x", deb, part], check=True)
-        part.rename(place)
+        part = pathlib.Path(tempfile.mkdtemp(prefix=f"{place.name}.", suffix=".part", dir=place.parent))
+        try:
+            subprocess.run(["dpkg-deb", "-x", deb, part], check=True)
+            part.rename(place)
+        except OSError:
+            if not place.exists():  # else somebody else who uses this cache has unpacked it meanwhile
+                raise
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
 
     def release(self):
         return _release()
