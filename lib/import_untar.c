@@ -121,7 +121,10 @@ static int member(FILE *f, const char *path, const char *folder, size_t *found,
 	if (!data)
 		return tmigr_fail(err, -ENOMEM, "%s: no memory", path);
 	if (fread(data, 1, padded, f) != padded)
-		r = tmigr_fail(err, -EINVAL, "%s: a tar file that stops early", path);
+		r = tmigr_fail(
+			err, -EINVAL,
+			"%s: a tar file that stops early; a folder made by cp -r does as well",
+			path);
 	if (r == 0 && (head[156] == '0' || !head[156]) && wanted(name)) {
 		r = write_file(folder, wanted(name), data, size);
 		if (r < 0)
