@@ -14,6 +14,7 @@ latency_events="power/cpu_idle timer_migration irq ipi sched/sched_switch
 # Where each hrtimer is queued (tmboard:queued): one that is not pinned goes to another CPU, when
 # the one that starts it is idle. timer->base->cpu_base->cpu by place, which is the same from 6.12
 # to 7.3; a wrong one is found, since each has to expire on that CPU.
+# shellcheck disable=SC2016
 echo 'e:tmboard/queued timer.hrtimer_start hrtimer=$hrtimer:x64 on=+4(+0(+48($hrtimer))):u32' \
 	>> $T/dynamic_events
 
