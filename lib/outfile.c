@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,26 +51,39 @@ void tmigr_outfile_interrupted(void)
 			unlink(temps[i]);
 }
 
-/* Made anew: never through a link that somebody put there. */
+/* Made anew: never through a link that somebody put there.  No interrupt comes between
+ * its making and its being remembered. */
+static int make_temp(char *temp)
+{
+	sigset_t all, before;
+	int fd, error;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	error = errno;
+	if (fd >= 0)
+		remember(NULL, temp);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return fd < 0 ? -error : fd;
+}
+
 static int open_temp(struct tmigr_outfile *f)
 {
 	for (int i = 0; i < TRIES; i++) {
-		int fd, error;
+		int fd;
 
 		if (asprintf(&f->temp, "%s.%ld.%d.partial", f->real, (long)getpid(), i) < 0) {
 			f->temp = NULL;
 			return -ENOMEM;
 		}
-		fd = open(f->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-		if (fd >= 0) {
-			remember(NULL, f->temp);
+		fd = make_temp(f->temp);
+		if (fd >= 0)
 			return fd;
-		}
-		error = errno;
 		free(f->temp);
 		f->temp = NULL;
-		if (error != EEXIST)
-			return -error;
+		if (fd != -EEXIST)
+			return fd;
 	}
 	return -EEXIST;
 }

@@ -264,7 +264,7 @@ else
 	json_is "--no-daemon does not" "$TMP/n-never" "r['engine'] == 'own'"
 	json_is "nor does what only the own engine can" "$TMP/n-stats" "r['engine'] == 'own'"
 	check "nothing on stderr" test ! -s "$TMP/n-err"
-	file_has "one whom it refuses is told who may" "$TMP/n-nobody" "only root and the group"
+	file_has "one whom it refuses is told who may" "$TMP/n-nobody" "lets in only root"
 	if grep -q "^tmigr run: .*CAP" "$TMP/n-caps-err"; then
 		skip "refused, but privileged: the own engine" "$(head -1 "$TMP/n-caps-err")"
 	else
