@@ -214,8 +214,8 @@ void client_errorf(struct client *c, const char *name, const char *fmt, ...)
 	va_end(ap);
 	/* Not the client's fault: whoever keeps the daemon is told too. */
 	if (!strcmp(name, "EngineFailed"))
-		log_line(LOG_ERR, "client %d was told that the engine failed: %s",
-			 (int)c->cred.pid, text);
+		log_line(LOG_ERR, "client %d was told that the engine failed: %s", (int)c->cred.pid,
+			 text);
 	client_error(c, name, json_pack("{ss}", "reason", text));
 }
 
