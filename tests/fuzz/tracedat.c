@@ -109,9 +109,11 @@ static void put_messages(struct input *in, int fd, struct dat_shared *shared)
 					  : 0;
 			memset(rest, 0, sizeof(rest));
 			bytes(in, rest, head.n & 0xff);
-			/* (Thousands of CPUs take their time.) */
-			if (head.msg == DAT_HELLO)
+			/* (Thousands of CPUs take their time; more than there can be are fine.) */
+			if (head.msg == DAT_HELLO) {
 				rest[1] = 0;
+				rest[2] &= ~1; /* 65536 */
+			}
 			put(fd, &head, sizeof(head));
 			put(fd, rest, head.n < sizeof(rest) ? head.n : sizeof(rest));
 		}
