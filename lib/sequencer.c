@@ -101,8 +101,10 @@ static void count(struct tmigr_sequencer *s, const struct tmigr_traced *ev)
 {
 	struct tmigr_sequencer_stats *st = &s->stats;
 
-	if (!st->first_ns || ev->t_ns < st->first_ns)
+	/* (A boot's first stamps may be 0.) */
+	if (!s->counted || ev->t_ns < st->first_ns)
 		st->first_ns = ev->t_ns;
+	s->counted = true;
 	if (ev->t_ns > st->last_ns)
 		st->last_ns = ev->t_ns;
 	st->events[ev->type]++;

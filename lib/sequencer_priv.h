@@ -79,6 +79,7 @@ struct tmigr_sequencer {
 	struct tmigr_sequencer_cfg cfg;
 	struct tmigr_sequencer_stats stats;
 	int err;
+	bool counted; /* an event was: stats.first_ns is one's */
 	bool prologue;
 	__u64 watermark_ns;
 

@@ -65,6 +65,25 @@ def variants(tmp, text):
         tap.ok(got == want, name, [done.stderr, f'got  {got}', f'want {want}'])
 
 
+FROM_NOTHING = '''\
+  swapper/0-1  [000] .....  {0}: tmigr_cpu_available: cpu=0 parent=00000000b5dfa6a4
+  swapper/0-1  [000] .....  {0}: tmigr_connect_cpu_parent: cpu=0 groupmask=01 parent=00000000b5dfa6a4 lvl=0 numa_node=-1 num_children=1
+  swapper/0-1  [000] .....  0.020000: tmigr_connect_cpu_parent: cpu=1 groupmask=02 parent=00000000b5dfa6a4 lvl=0 numa_node=-1 num_children=2
+  swapper/0-1  [000] .....  0.030000: tmigr_cpu_available: cpu=1 parent=00000000b5dfa6a4
+'''
+
+
+def from_nothing(tmp):
+    """The first stamps of a boot may be 0, which is one like any other."""
+    shown = []
+    for stamp in '0.000000', '0.010000':
+        (tmp / 'trace').write_text(FROM_NOTHING.format(stamp))
+        done = run(tmp / 'trace')
+        shown.append(done.stdout if done.returncode == 0 else done.stderr)
+    tap.ok('CPU 0' in shown[0] and 'left' not in shown[0] and shown[0] == shown[1],
+           'a boot trace from stamp 0 on', shown)
+
+
 def main():
     folders = sorted(f for f in CAPTURES.iterdir() if (f / 'boot-trace.txt').exists())
     with tempfile.TemporaryDirectory() as folder:
@@ -85,6 +104,7 @@ def main():
                 same(f'{f.name}: the same from a trace.dat', tmp / 'boot.dat', text)
         text = (CAPTURES / 'o6-7.3.4-all/boot-trace.txt').read_text()
         variants(tmp, text)
+        from_nothing(tmp)
         with open(CAPTURES / 'o6-7.3.4-all/boot-trace.txt') as f:
             same('from standard input', '-', text, stdin=f)
         shown = run('--class', 'LITTLE=0-3', '--class', 'big=4-7', CAPTURES / 'rk3576-7.3.4-split-all/boot-trace.txt')
