@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tmigr dump: the daemon's flight recorder into a file. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "args.h"
 #include "daemon.h"
+#include "output.h"
 #include "tmigr.h"
 
 static const char help[] =
@@ -82,21 +81,6 @@ static int parse(struct dump_opts *o, int argc, char **argv)
 	return -1;
 }
 
-static int write_all(int fd, const char *data, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, data, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		data += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 static int ask(struct daemon *d, const struct dump_opts *o, struct tmigr_err *err)
 {
 	json_t *params = json_object();
@@ -109,8 +93,8 @@ static int ask(struct daemon *d, const struct dump_opts *o, struct tmigr_err *er
 	return ret == -ENOMEM ? tmigr_fail(err, ret, "out of memory") : ret;
 }
 
-/* One piece of it.  1: there are more. */
-static int take_piece(struct daemon *d, int to, const char *name, struct tmigr_err *err)
+/* One piece of it.  1: there are more; @err is empty where it is writing that failed. */
+static int take_piece(struct daemon *d, FILE *to, struct tmigr_err *err)
 {
 	json_t *params = NULL;
 	bool more = false;
@@ -121,61 +105,41 @@ static int take_piece(struct daemon *d, int to, const char *name, struct tmigr_e
 	if (!ret)
 		ret = daemon_data(d, params, &data, &n, err);
 	json_decref(params);
-	if (!ret) {
-		ret = write_all(to, data, n);
-		if (ret < 0)
-			tmigr_fail(err, ret, "%s: cannot write: %s", name, strerror(-ret));
-	}
+	if (!ret && fwrite(data, 1, n, to) != n)
+		ret = -EIO;
 	free(data);
 	return ret < 0 ? ret : more;
 }
 
-static int fetch(struct daemon *d, const struct dump_opts *o, int to, struct tmigr_err *err)
+static int fetch(struct daemon *d, const struct dump_opts *o, FILE *to, struct tmigr_err *err)
 {
 	int ret = ask(d, o, err);
 
 	if (!ret)
 		do {
-			ret = take_piece(d, to, o->file, err);
+			ret = take_piece(d, to, err);
 		} while (ret > 0);
 	return ret;
 }
 
-static int open_file(const struct dump_opts *o, struct tmigr_err *err)
+/* 0 or the exit code, with the error told.  What is half a recording does not get the name. */
+static int save(struct daemon *d, const struct dump_opts *o)
 {
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL);
-	int fd = open(o->file, flags, 0666);
+	struct tmigr_err err = {""};
+	struct output out;
+	int ret;
 
-	if (fd < 0)
-		return tmigr_fail(err, -errno, "%s: %s%s", o->file, strerror(errno),
-				  errno == EEXIST ? " (--force replaces it)" : "");
-	return fd;
-}
-
-/* What is half a recording does not stay; a device or a pipe does. */
-static void drop_file(const char *path, int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		unlink(path);
-}
-
-static int save(struct daemon *d, const struct dump_opts *o, struct tmigr_err *err)
-{
-	int fd, ret;
-
-	if (!strcmp(o->file, "-"))
-		return fetch(d, o, STDOUT_FILENO, err);
-	fd = open_file(o, err);
-	if (fd < 0)
-		return fd;
-	ret = fetch(d, o, fd, err);
-	if (ret < 0)
-		drop_file(o->file, fd);
-	if (close(fd) < 0 && !ret)
-		ret = tmigr_fail(err, -errno, "%s: cannot write: %s", o->file, strerror(errno));
-	return ret;
+	if (!o->force && strcmp(o->file, "-") && access(o->file, F_OK) == 0)
+		return tool_error("dump", "%s: %s (--force replaces it)", o->file,
+				  strerror(EEXIST));
+	output_signals();
+	ret = output_open(&out, "dump", o->file);
+	if (ret)
+		return ret;
+	ret = fetch(d, o, out.file, &err);
+	if (ret < 0 && *err.text)
+		ret = tool_error("dump", "%s", err.text);
+	return output_finish(&out, ret);
 }
 
 int verb_dump(int argc, char **argv)
@@ -188,8 +152,7 @@ int verb_dump(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	ret = daemon_need(&opts.daemon, &d, &err);
-	if (!ret)
-		ret = save(d, &opts, &err);
+	ret = ret < 0 ? tool_error("dump", "%s", err.text) : save(d, &opts);
 	daemon_close(d);
-	return ret < 0 ? tool_error("dump", "%s", err.text) : TMIGR_EXIT_OK;
+	return ret;
 }

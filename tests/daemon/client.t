@@ -333,6 +333,23 @@ check "no file stays" test ! -e "$TMP/never"
 run 1 "$TMIGR" dump --socket "$TMP/liar" -o "$TMP/never"
 one_error_line "an error that it answers: one line" "tmigr dump: $TMP/liar: .*NoFlight: off"
 check "no file stays" test ! -e "$TMP/never"
+mkdir "$TMP/kept"
+echo old >"$TMP/kept/file"
+for mode in text64 liar; do
+	run 1 "$TMIGR" dump --socket "$TMP/$mode" --force -o "$TMP/kept/file"
+	is "$mode: what was to be replaced is there, and nothing else" "$(cd "$TMP/kept" && ls -A && cat file)" "file
+old"
+done
+"$TMIGR" dump --socket "$TMP/mute" --force -o "$TMP/kept/file" 2>"$TMP/err" &
+pid=$!
+half=
+while [ -z "$half" ] && kill -0 $pid 2>/dev/null; do half=$(find "$TMP/kept" -name '*.partial'); done
+check "a dump that is on its way has another name" test -n "$half"
+kill -TERM $pid
+wait $pid
+is "interrupted: exit 143" $? 143
+is "what was to be replaced is there, and nothing else" "$(cd "$TMP/kept" && ls -A && cat file)" "file
+old"
 # shellcheck disable=SC2086
 wait $waits
 for mode in silent half; do

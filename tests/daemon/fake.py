@@ -4,7 +4,8 @@
 
 silent, close, text, endless, json, half: what each connection gets.
 liar: answers Status and Topology as the daemon at REAL does, a recording and a
-dump with nonsense. mute: as liar, but the recording begins and never goes on.
+dump with nonsense. mute: as liar, but the recording, or the dump, begins and
+never goes on.
 text64: as liar, but what should be base64 is not. flat: as liar, but the tree is
 that of a kernel without a hierarchy.
 """
@@ -71,6 +72,8 @@ def lie(conn, mode, real):
             conn.sendall(b'{"parameters":{"tree":{"groups":7}}}\0')
         elif method == 'DumpFlight' and mode == 'text64':
             conn.sendall(b'{"parameters":{"data":"no base64!"},"continues":true}\0')
+        elif method == 'DumpFlight' and mode == 'mute':
+            conn.sendall(b'{"parameters":{"data":"VE1JR1JFQwo="},"continues":true}\0')
         elif method == 'DumpFlight':
             conn.sendall(json.dumps({'error': interface + '.NoFlight',
                                      'parameters': {'reason': 'off'}}).encode() + b'\0')
