@@ -172,7 +172,7 @@ check "report reads it" python3 "$exact" "$TMP/out"
 json_is "and finds the mark" "$TMP/out" "'half way' in [m['text'] for m in r['marks']]"
 before=$(sha256sum "$TMP/dump.tmr")
 run 1 "$TMIGR" dump "${s[@]}" -o "$TMP/dump.tmr"
-one_error_line "an existing file: one line" "tmigr dump: .*--force"
+one_error_line "an existing file: one line" "tmigr dump: .*File exists (--force replaces it)"
 is "and it is untouched" "$(sha256sum "$TMP/dump.tmr")" "$before"
 run 0 "$TMIGR" dump "${s[@]}" -o "$TMP/dump.tmr" --force --last 1
 "$TMIGR" dump "${s[@]}" -o - >"$TMP/dump2.tmr"
