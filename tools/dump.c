@@ -105,7 +105,7 @@ static int take_piece(struct daemon *d, FILE *to, struct tmigr_err *err)
 	if (!ret)
 		ret = daemon_data(d, params, &data, &n, err);
 	json_decref(params);
-	if (!ret && fwrite(data, 1, n, to) != n)
+	if (!ret && n && fwrite(data, 1, n, to) != n)
 		ret = -EIO;
 	free(data);
 	return ret < 0 ? ret : more;
