@@ -267,7 +267,8 @@ def sleep_by(capture, cpu, due, back):
     i, then = capture.at(cpu, due)
     if i is None or (i.settled is not None and i.settled <= due):
         return "awake", 0
-    timer = [t for t in capture.timers.by_due.get(due, ()) if t.cpu == cpu]
+    # (A tick may be due at that very ns, but has no slack: a sleep's timer expires later.)
+    timer = [t for t in capture.timers.by_due.get(due, ()) if t.cpu == cpu and t.due > due]
     if len(timer) != 1 or i.exit is None:
         return "?", f"due at {due}: {len(timer)} timers, interval {i.enter}..{i.exit}"
     expiry = timer[0].due
@@ -327,13 +328,12 @@ def pair(tap, what, report, capture, work):
         tap.note(f"{what} CPU {cpu}: {len(mine)} waits, ended by {dict(ended)}")
 
 
-def remote(report, targets):
-    """Yields when no big CPU was woken for timers of a LITTLE one."""
+def woken_for(report, targets):
+    """How often a big CPU was woken for timers of a CPU of these classes; None: there is no big one."""
     classes = {c["class"]: c for c in report["latency"]["classes"]}
-    n = sum(r["count"] for s in classes.get("big", {"states": []})["states"] for r in s["remote"]
-            if r["target_class"] in targets)
-    if "big" in classes and not n:
-        yield f"no big CPU was woken for timers of {targets}"
+    if "big" not in classes:
+        return None
+    return sum(r["count"] for s in classes["big"]["states"] for r in s["remote"] if r["target_class"] in targets)
 
 
 def away(report):
@@ -356,7 +356,11 @@ def check_workload(tap, what, window, report, capture, work):
         tap.ok(f"{what}: the time offline is nobody's cost", away(report))
     else:
         lower = {c["class"] for c in report["latency"]["classes"]} - {"big"}
-        tap.ok(f"{what}: big CPUs are woken for timers of lower classes", remote(report, lower))
+        n = woken_for(report, lower)
+        tap.note(f"{what}: big CPUs were woken {n} times for timers of {lower}")
+        # (Where timers are everywhere it is chance who is idle last; that the matrix has each is told above.)
+        if window == "duty":
+            tap.ok(f"{what}: big CPUs are woken for timers of lower classes", ["none was"] if n == 0 else [])
 
 
 def check_window(tap, what, window, out, recorded):
