@@ -11,11 +11,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "../lib/live_priv.h"
 #include "../tests/lib/counting_malloc.h"
 
+#include "bench.h"
 #include "synth.h"
 
 #define RATE	2000 /* records per second and CPU */
@@ -40,14 +40,6 @@ struct taken {
 	__u64 last_ns;
 	bool ordered;
 };
-
-static __u64 cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (__u64)ts.tv_sec * TMIGR_NS_PER_S + (__u64)ts.tv_nsec;
-}
 
 /* As the programs write it (maps.h). */
 static void write_record(struct tmigr_log *log, const struct tmigr_rec *rec, __u64 t_ns)
@@ -146,7 +138,7 @@ static int by_value(const void *a, const void *b)
 static int measure(struct machine *m)
 {
 	__u64 ns[REPEATS];
-	size_t before = 0;
+	size_t asked_for = 0;
 
 	for (size_t i = 0; i < REPEATS; i++) {
 		struct taken t = {.ordered = true};
@@ -154,11 +146,11 @@ static int measure(struct machine *m)
 		int ret;
 
 		rewind_logs(m);
-		before = asked;
-		start_ns = cpu_ns();
+		asked_for = asked;
+		start_ns = bench_cpu_ns();
 		ret = drain_all(m, &t);
-		ns[i] = cpu_ns() - start_ns;
-		before = asked - before;
+		ns[i] = bench_cpu_ns() - start_ns;
+		asked_for = asked - asked_for;
 		if (ret || t.n != m->n || !t.ordered) {
 			fprintf(stderr, "drain-rate: wrong: %d, %zu of %zu records\n", ret, t.n,
 				m->n);
@@ -169,21 +161,8 @@ static int measure(struct machine *m)
 	printf("{\"cpus\":%zu,\"records\":%zu,\"median_ns\":%.1f,\"min_ns\":%.1f,"
 	       "\"asked_for_memory\":%zu}\n",
 	       m->live.topo->n_cpus, m->n, (double)ns[REPEATS / 2] / (double)m->n,
-	       (double)ns[0] / (double)m->n, before);
+	       (double)ns[0] / (double)m->n, asked_for);
 	return fflush(stdout) ? 1 : 0;
-}
-
-static size_t number(const char *text, size_t min, size_t max)
-{
-	char *end;
-	unsigned long long n = strtoull(text, &end, 10);
-
-	if (*end || end == text || *text == '-' || n < min || n > max) {
-		fprintf(stderr, "drain-rate: '%s' is not a number from %zu to %zu\n", text, min,
-			max);
-		exit(2);
-	}
-	return (size_t)n;
 }
 
 int main(int argc, char **argv)
@@ -195,7 +174,8 @@ int main(int argc, char **argv)
 		fputs(usage_text, stderr);
 		return 2;
 	}
-	synth_stream(&s, number(argv[1], 2, TMIGR_CPU_MAX), number(argv[2], 1, 10000000), RATE);
+	synth_stream(&s, bench_number("drain-rate", argv[1], 2, TMIGR_CPU_MAX),
+		     bench_number("drain-rate", argv[2], 1, 10000000), RATE);
 	build(&m, &s);
 	fill(&m, &s);
 	return measure(&m);

@@ -14,11 +14,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "tmigr/model.h"
 #include "tmigr/recording.h"
 
+#include "bench.h"
 #include "synth.h"
 
 #define MAX_REPEATS 1000
@@ -45,14 +45,6 @@ static const char usage_text[] =
 	"  -C, --callgrind-friendly 200000 records, once, no clock: for instructions per record,\n"
 	"                           run under valgrind --tool=callgrind --toggle-collect=replay\n"
 	"Prints one JSON line.\n";
-
-static __u64 cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (__u64)ts.tv_sec * 1000000000ULL + (__u64)ts.tv_nsec;
-}
 
 static void count_segment(void *arg, const struct tmigr_segment *seg)
 {
@@ -134,9 +126,9 @@ static int measure_once(const struct stream *s, __u64 *ret_ns, struct outcome *o
 	ret = tmigr_model_new(&cfg, &m);
 	if (ret)
 		return ret;
-	before_ns = cpu_ns();
+	before_ns = bench_cpu_ns();
 	ret = replay(s, m);
-	*ret_ns = cpu_ns() - before_ns;
+	*ret_ns = bench_cpu_ns() - before_ns;
 	if (!ret)
 		judge(m, out);
 	tmigr_model_free(m);

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "tmigr/model.h"
 #include "tmigr/recording.h"
 #include "tmigr/totals.h"
 
+#include "bench.h"
 #include "synth.h"
 
 #define PIECE 65536
@@ -31,14 +31,6 @@ struct work {
 	__u64 writer_ns, bytes, records;
 	FILE *file;
 };
-
-static __u64 cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (__u64)ts.tv_sec * 1000000000ULL + (__u64)ts.tv_nsec;
-}
 
 static int put(void *arg, const void *data, size_t size)
 {
@@ -56,12 +48,12 @@ static int pass_on(struct work *k, struct stream *s, struct tmigr_err *err)
 
 	while (!ret && (at < s->n || m < s->n_marks)) {
 		size_t end = m < s->n_marks ? s->marks[m].at : s->n;
-		__u64 before = cpu_ns();
+		__u64 before = bench_cpu_ns();
 
 		ret = tmigr_recording_events(k->w, s->recs + at, end - at, err);
 		if (!ret && m < s->n_marks)
 			ret = tmigr_recording_mark(k->w, s->marks[m].watermark_ns, err);
-		k->writer_ns += cpu_ns() - before;
+		k->writer_ns += bench_cpu_ns() - before;
 		if (!ret)
 			ret = tmigr_model_feed(k->model, s->recs + at, end - at);
 		if (!ret && m < s->n_marks)
@@ -133,19 +125,6 @@ static int write_recording(struct work *k, size_t n_cpus, size_t rate, size_t co
 	return ret;
 }
 
-static size_t number(const char *text, size_t min, size_t max)
-{
-	char *end;
-	unsigned long long n = strtoull(text, &end, 10);
-
-	if (*end || end == text || *text == '-' || n < min || n > max) {
-		fprintf(stderr, "synth-recording: '%s' is not a number from %zu to %zu\n", text,
-			min, max);
-		exit(2);
-	}
-	return (size_t)n;
-}
-
 int main(int argc, char **argv)
 {
 	struct tmigr_err err = {""};
@@ -162,8 +141,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "synth-recording: %s: %s\n", argv[4], strerror(errno));
 		return 1;
 	}
-	ret = write_recording(&k, number(argv[1], 2, TMIGR_CPU_MAX), number(argv[2], 1, 1000000),
-			      number(argv[3], 1, 1000000000), &err);
+	ret = write_recording(&k, bench_number("synth-recording", argv[1], 2, TMIGR_CPU_MAX),
+			      bench_number("synth-recording", argv[2], 1, 1000000),
+			      bench_number("synth-recording", argv[3], 1, 1000000000), &err);
 	if (fclose(k.file) && !ret)
 		ret = -errno;
 	if (ret) {

@@ -11,13 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "tmigr/model.h"
 #include "tmigr/report.h"
 #include "tmigr/top.h"
 #include "tmigr/tree.h"
 
+#include "bench.h"
 #include "synth.h"
 
 #define RATE   2000 /* records per second and CPU */
@@ -35,14 +35,6 @@ struct work {
 	struct tmigr_top *top;
 	FILE *out;
 };
-
-static __u64 cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (__u64)ts.tv_sec * 1000000000ULL + (__u64)ts.tv_nsec;
-}
 
 /* 0 or a negative errno: no memory, for nothing else can go wrong here. */
 static int build_report(struct work *k)
@@ -152,13 +144,13 @@ static int measure(struct work *k)
 		__u64 least_ns = UINT64_MAX;
 
 		for (int round = 0; round < ROUNDS; round++) {
-			__u64 ns = cpu_ns();
+			__u64 ns = bench_cpu_ns();
 
 			if (steps[i].what(k)) {
 				fprintf(stderr, "views: %s failed\n", steps[i].name);
 				return 1;
 			}
-			ns = cpu_ns() - ns;
+			ns = bench_cpu_ns() - ns;
 			least_ns = ns < least_ns ? ns : least_ns;
 		}
 		printf(",\"%s\":%" PRIu64, steps[i].name, (uint64_t)(least_ns / 1000));
@@ -169,13 +161,14 @@ static int measure(struct work *k)
 int main(int argc, char **argv)
 {
 	struct work k = {0};
-	size_t n_cpus = argc == 2 ? strtoul(argv[1], NULL, 10) : 0;
 	struct rusage ru;
+	size_t n_cpus;
 
-	if (n_cpus < 2 || n_cpus > TMIGR_CPU_MAX) {
+	if (argc != 2) {
 		fputs(usage_text, stderr);
 		return 2;
 	}
+	n_cpus = bench_number("views", argv[1], 2, TMIGR_CPU_MAX);
 	if (prepare(&k, n_cpus)) {
 		fputs("views: no memory\n", stderr);
 		return 1;
