@@ -159,7 +159,7 @@ $(B)/interface.inc $(B)/service.inc:
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
 # The style sheet of HTML reports, without its comments, as C strings.
-$(B)/lib/html_style.o: $(B)/html.inc
+$(B)/lib/html_style.o $(B)/fuzz/lib/html_style.o: $(B)/html.inc
 $(B)/html.inc: lib/html.css
 	$(Q)mkdir -p $(@D)
 	$(Q)sed '/^\/\*.*\*\/$$/d; s/^\t*//; s/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@

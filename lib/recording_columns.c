@@ -16,19 +16,41 @@
 #define RANK_NEW  RANKS
 #define BLOCK	  64 /* records turned at once: their bytes stay in the cache */
 
-enum { AT_RANK = 0, AT_META = 1, AT_TIME = 5, AT_CPU = 13, AT_A = 17, AT_B = 25 };
+/* What is stored of a record, in the order of the columns. */
+enum field { META, TIME, CPU, A, B, FIELDS };
+static const unsigned char field_bytes[FIELDS] = {4, 8, 4, 8, 8};
+
+struct rows {
+	unsigned char rank[BLOCK];
+	__u64 v[FIELDS][BLOCK];
+};
+
+enum table {
+	NEXT,	/* what came after an event of a CPU, latest first */
+	LAST,	/* of a CPU: its event before */
+	WAKEUP, /* of a CPU */
+	WORD,	/* of a group */
+	ARGS,	/* a and b of a CPU's event, the last time */
+	TABLES
+};
+
+struct entry {
+	union {
+		__u32 meta[RANKS];
+		struct {
+			__u64 a, b;
+		};
+	};
+	/* Of another round than the present one: nothing is expected.  So a reset touches no
+	 * entry, and memory is what is in use. */
+	__u32 round;
+};
 
 struct tmigr_columns {
-	bool fresh; /* nothing is expected yet */
-	__u64 t_ns;
+	__u32 round; /* from 1 on */
 	__u32 cpu;
-	__u32 last[SLOTS];	  /* of a CPU: its event before */
-	__u32 next[SLOTS][RANKS]; /* what came after an event of a CPU, latest first */
-	struct {
-		__u64 a, b;
-	} args[SLOTS];	     /* of a CPU's event, the last time */
-	__u64 wakeup[SLOTS]; /* of a CPU */
-	__u32 word[SLOTS];   /* of a group */
+	__u64 t_ns;
+	struct entry tables[TABLES][SLOTS];
 };
 
 struct tmigr_columns *tmigr_columns_new(void)
@@ -36,16 +58,18 @@ struct tmigr_columns *tmigr_columns_new(void)
 	struct tmigr_columns *c = calloc(1, sizeof(*c));
 
 	if (c)
-		c->fresh = true;
+		c->round = 1;
 	return c;
 }
 
 void tmigr_columns_reset(struct tmigr_columns *c)
 {
-	if (c->fresh)
-		return;
-	memset(c, 0, sizeof(*c));
-	c->fresh = true;
+	if (++c->round == 0) {
+		memset(c->tables, 0, sizeof(c->tables));
+		c->round = 1;
+	}
+	c->t_ns = 0;
+	c->cpu = 0;
 }
 
 void tmigr_columns_free(struct tmigr_columns *c)
@@ -53,10 +77,14 @@ void tmigr_columns_free(struct tmigr_columns *c)
 	free(c);
 }
 
-static size_t slot(__u64 x, __u64 y)
+static struct entry *entry(struct tmigr_columns *c, enum table table, __u64 x, __u64 y)
 {
-	return (size_t)(((x * 0x9e3779b97f4a7c15ULL) ^ y) * 0x9e3779b97f4a7c15ULL >>
-			(64 - SLOT_BITS));
+	__u64 hash = ((x * 0x9e3779b97f4a7c15ULL) ^ y) * 0x9e3779b97f4a7c15ULL;
+	struct entry *e = &c->tables[table][hash >> (64 - SLOT_BITS)];
+
+	if (e->round != c->round)
+		*e = (struct entry){.round = c->round};
+	return e;
 }
 
 static __u64 fold(__u64 d)
@@ -67,21 +95,6 @@ static __u64 fold(__u64 d)
 static __u64 unfold(__u64 f)
 {
 	return f >> 1 ^ -(f & 1);
-}
-
-static void put(unsigned char *p, __u64 v, int bytes)
-{
-	for (int i = 0; i < bytes; i++)
-		p[i] = (unsigned char)(v >> 8 * i);
-}
-
-static __u64 get(const unsigned char *p, int bytes)
-{
-	__u64 v = 0;
-
-	for (int i = 0; i < bytes; i++)
-		v |= (__u64)p[i] << 8 * i;
-	return v;
 }
 
 static __u32 meta_of(const struct tmigr_rec *r)
@@ -114,83 +127,129 @@ static __u64 expect_word(__u32 word, __u8 type, __u8 child)
 	return (__u32)(__u16)(tmigr_word_seq(word) + 1) << 16 | (__u32)migrator << 8 | active;
 }
 
-/* Where the successors of its CPU's event before are. */
-static __u32 *successors(struct tmigr_columns *c, __u32 cpu)
+static struct entry *args_of(struct tmigr_columns *c, __u32 cpu, __u32 meta)
 {
-	return c->next[slot(cpu, c->last[slot(cpu, 1)])];
+	return entry(c, ARGS, cpu, (__u64)meta << 8 | 4);
+}
+
+/* Where its a is expected: the duty that a CPU held while idle is the one that it took. */
+static const struct entry *expect_a(struct tmigr_columns *c, const struct tmigr_rec *r,
+				    const struct entry *args)
+{
+	return r->type == TMIGR_REC_CPU_ACTIVE ? entry(c, WAKEUP, r->cpu, 2) : args;
 }
 
 /* @meta came: to the front, from @rank (RANK_NEW: the last one goes). */
-static void came(struct tmigr_columns *c, __u32 *next, unsigned int rank, __u32 cpu, __u32 meta)
+static void came(struct entry *next, struct entry *last, unsigned int rank, __u32 meta)
 {
 	if (rank >= RANKS)
 		rank = RANKS - 1;
-	memmove(next + 1, next, rank * sizeof(*next));
-	next[0] = meta;
-	c->last[slot(cpu, 1)] = meta;
+	for (; rank; rank--)
+		next->meta[rank] = next->meta[rank - 1];
+	next->meta[0] = meta;
+	last->meta[0] = meta;
 }
 
-static __u64 *expect_a(struct tmigr_columns *c, const struct tmigr_rec *r, size_t args)
+static void learn(struct tmigr_columns *c, const struct tmigr_rec *r, struct entry *args)
 {
-	/* The duty that a CPU held while idle is the one that it took. */
-	return r->type == TMIGR_REC_CPU_ACTIVE ? &c->wakeup[slot(r->cpu, 2)] : &c->args[args].a;
-}
-
-static void learn(struct tmigr_columns *c, const struct tmigr_rec *r, size_t args)
-{
-	c->fresh = false;
 	c->t_ns = r->t_ns;
 	c->cpu = r->cpu;
-	c->args[args].a = r->a;
-	c->args[args].b = r->b;
+	args->a = r->a;
+	args->b = r->b;
 	if (is_group(r->type))
-		c->word[slot(r->a, 3)] = (__u32)r->b;
+		entry(c, WORD, r->a, 3)->meta[0] = (__u32)r->b;
 	else if (r->type == TMIGR_REC_CPU_IDLE || r->type == TMIGR_REC_CPU_NEW_TIMER_IDLE)
-		c->wakeup[slot(r->cpu, 2)] = r->a;
+		entry(c, WAKEUP, r->cpu, 2)->a = r->a;
 }
 
-static __u64 expect_b(const struct tmigr_columns *c, const struct tmigr_rec *r, size_t args)
+static __u64 expect_b(struct tmigr_columns *c, const struct tmigr_rec *r,
+		      const struct entry *args)
 {
-	return is_group(r->type) ? expect_word(c->word[slot(r->a, 3)], r->type, r->mask)
-				 : c->args[args].b;
+	if (!is_group(r->type))
+		return args->b;
+	return expect_word(entry(c, WORD, r->a, 3)->meta[0], r->type, r->mask);
 }
 
-static void pack_one(struct tmigr_columns *c, const struct tmigr_rec *r, unsigned char *p)
+static void pack_one(struct tmigr_columns *c, const struct tmigr_rec *r, struct rows *rows,
+		     size_t i)
 {
-	__u32 meta = meta_of(r), *next = successors(c, r->cpu);
-	size_t args = slot(r->cpu, (__u64)meta << 8 | 4);
+	__u32 meta = meta_of(r);
+	struct entry *last = entry(c, LAST, r->cpu, 1);
+	struct entry *next = entry(c, NEXT, r->cpu, last->meta[0]);
+	struct entry *args = args_of(c, r->cpu, meta);
 	unsigned int rank = 0;
 
-	while (rank < RANKS && next[rank] != meta)
+	while (rank < RANKS && next->meta[rank] != meta)
 		rank++;
-	p[AT_RANK] = (unsigned char)rank;
-	put(p + AT_META, rank == RANK_NEW ? meta : 0, 4);
-	put(p + AT_TIME, fold(r->t_ns - c->t_ns), 8);
-	put(p + AT_CPU, fold((__u64)(__s32)(r->cpu - c->cpu)), 4);
-	put(p + AT_A, fold(r->a - *expect_a(c, r, args)), 8);
-	put(p + AT_B, fold(r->b - expect_b(c, r, args)), 8);
-	came(c, next, rank, r->cpu, meta);
+	rows->rank[i] = (unsigned char)rank;
+	rows->v[META][i] = rank == RANK_NEW ? meta : 0;
+	rows->v[TIME][i] = fold(r->t_ns - c->t_ns);
+	rows->v[CPU][i] = fold((__u64)(__s32)(r->cpu - c->cpu));
+	rows->v[A][i] = fold(r->a - expect_a(c, r, args)->a);
+	rows->v[B][i] = fold(r->b - expect_b(c, r, args));
+	came(next, last, rank, meta);
 	learn(c, r, args);
 }
 
-static void unpack_one(struct tmigr_columns *c, const unsigned char *p, struct tmigr_rec *r)
+static void unpack_one(struct tmigr_columns *c, const struct rows *rows, size_t i,
+		       struct tmigr_rec *r)
 {
-	__u32 meta, *next;
-	size_t args;
+	struct entry *last, *next, *args;
+	unsigned int rank = rows->rank[i];
+	__u32 meta;
 
-	r->t_ns = c->t_ns + unfold(get(p + AT_TIME, 8));
-	r->cpu = c->cpu + (__u32)unfold(get(p + AT_CPU, 4));
-	next = successors(c, r->cpu);
-	meta = p[AT_RANK] < RANKS ? next[p[AT_RANK]] : (__u32)get(p + AT_META, 4);
+	r->t_ns = c->t_ns + unfold(rows->v[TIME][i]);
+	r->cpu = c->cpu + (__u32)unfold(rows->v[CPU][i]);
+	last = entry(c, LAST, r->cpu, 1);
+	next = entry(c, NEXT, r->cpu, last->meta[0]);
+	meta = rank < RANKS ? next->meta[rank] : (__u32)rows->v[META][i];
 	r->type = (__u8)meta;
 	r->flags = (__u8)(meta >> 8);
 	r->level = (__u8)(meta >> 16);
 	r->mask = (__u8)(meta >> 24);
-	args = slot(r->cpu, (__u64)meta << 8 | 4);
-	r->a = *expect_a(c, r, args) + unfold(get(p + AT_A, 8));
-	r->b = expect_b(c, r, args) + unfold(get(p + AT_B, 8));
-	came(c, next, p[AT_RANK], r->cpu, meta);
+	args = args_of(c, r->cpu, meta);
+	r->a = expect_a(c, r, args)->a + unfold(rows->v[A][i]);
+	r->b = expect_b(c, r, args) + unfold(rows->v[B][i]);
+	came(next, last, rank, meta);
 	learn(c, r, args);
+}
+
+/* ---- between numbers and columns of their bytes ---- */
+
+static void scatter(const __u64 v[BLOCK], size_t m, int bytes, unsigned char *column, size_t n)
+{
+	__u64 all = 0;
+
+	for (size_t k = 0; k < m; k++)
+		all |= v[k];
+	for (int i = 0; i < bytes; i++, column += n) {
+		if (all >> 8 * i == 0)
+			memset(column, 0, m);
+		else
+			for (size_t k = 0; k < m; k++)
+				column[k] = (unsigned char)(v[k] >> 8 * i);
+	}
+}
+
+static bool is_zero(const unsigned char *column, size_t m)
+{
+	static const unsigned char zero[BLOCK];
+
+	return !memcmp(column, zero, m);
+}
+
+static void gather(const unsigned char *column, size_t n, int bytes, __u64 v[BLOCK], size_t m)
+{
+	for (size_t k = 0; k < m; k++)
+		v[k] = column[k];
+	for (int i = 1; i < bytes; i++) {
+		column += n;
+		/* Most are. */
+		if (is_zero(column, m))
+			continue;
+		for (size_t k = 0; k < m; k++)
+			v[k] |= (__u64)column[k] << 8 * i;
+	}
 }
 
 static size_t block(size_t left)
@@ -201,31 +260,33 @@ static size_t block(size_t left)
 void tmigr_columns_pack(struct tmigr_columns *c, const struct tmigr_rec *recs, size_t n,
 			unsigned char *ret)
 {
-	unsigned char rows[BLOCK][TMIGR_COLUMNS];
+	struct rows rows;
 
 	for (size_t i = 0; i < n; i += BLOCK) {
 		size_t m = block(n - i);
+		unsigned char *column = ret + n + i;
 
 		for (size_t k = 0; k < m; k++)
-			pack_one(c, recs + i + k, rows[k]);
-		for (size_t col = 0; col < TMIGR_COLUMNS; col++)
-			for (size_t k = 0; k < m; k++)
-				ret[col * n + i + k] = rows[k][col];
+			pack_one(c, recs + i + k, &rows, k);
+		memcpy(ret + i, rows.rank, m);
+		for (int f = 0; f < FIELDS; column += n * field_bytes[f++])
+			scatter(rows.v[f], m, field_bytes[f], column, n);
 	}
 }
 
 void tmigr_columns_unpack(struct tmigr_columns *c, const unsigned char *columns, size_t n,
 			  struct tmigr_rec *ret)
 {
-	unsigned char rows[BLOCK][TMIGR_COLUMNS];
+	struct rows rows;
 
 	for (size_t i = 0; i < n; i += BLOCK) {
 		size_t m = block(n - i);
+		const unsigned char *column = columns + n + i;
 
-		for (size_t col = 0; col < TMIGR_COLUMNS; col++)
-			for (size_t k = 0; k < m; k++)
-				rows[k][col] = columns[col * n + i + k];
+		memcpy(rows.rank, columns + i, m);
+		for (int f = 0; f < FIELDS; column += n * field_bytes[f++])
+			gather(column, n, field_bytes[f], rows.v[f], m);
 		for (size_t k = 0; k < m; k++)
-			unpack_one(c, rows[k], ret + i + k);
+			unpack_one(c, &rows, k, ret + i + k);
 	}
 }
