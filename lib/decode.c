@@ -3,7 +3,7 @@
 #include "decode.h"
 #include "decode_layout.h"
 
-#include <byteswap.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +110,7 @@ int tmigr_decoder_new(struct tep_handle *tep, struct tmigr_hotplug_steps steps,
 		return tmigr_fail(err, -ENOMEM, "no memory for the formats of events");
 	}
 	d->steps = steps;
-	d->swap = tep_is_file_bigendian(tep) != tep_is_local_bigendian(tep);
+	d->big = tep_is_file_bigendian(tep);
 	read_formats(d, tep);
 	if (!d->n) {
 		int r = tmigr_fail(err, -EINVAL,
@@ -160,83 +160,6 @@ bool tmigr_decoder_has(const struct tmigr_decoder *d, enum tmigr_traced_type typ
 
 /* ---- records ---- */
 
-static __u64 load(const unsigned char *at, unsigned int size, bool swap)
-{
-	__u64 v64;
-	__u32 v32;
-	__u16 v16;
-
-	switch (size) {
-	case 1:
-		return *at;
-	case 2:
-		memcpy(&v16, at, 2);
-		return swap ? bswap_16(v16) : v16;
-	case 4:
-		memcpy(&v32, at, 4);
-		return swap ? bswap_32(v32) : v32;
-	default:
-		memcpy(&v64, at, 8);
-		return swap ? bswap_64(v64) : v64;
-	}
-}
-
-/* False: no kernel writes that. */
-static bool set_field(struct tmigr_traced *e, enum decode_dest dest, __u64 v)
-{
-	switch (dest) {
-	case DECODE_CPU:
-		e->cpu = (__u32)v;
-		return v <= TMIGR_CPU_MAX;
-	case DECODE_VALUE:
-		e->value = v;
-		return true;
-	case DECODE_SUBJECT:
-		e->subject = (__u32)v;
-		return v <= TMIGR_CPU_MAX;
-	case DECODE_GROUP:
-		e->group = v;
-		e->has |= v ? TMIGR_HAS_GROUP : 0;
-		return true;
-	case DECODE_PARENT:
-		e->parent = v;
-		e->has |= TMIGR_HAS_PARENT;
-		return true;
-	case DECODE_LEVEL:
-		e->level = (__u8)v;
-		return v <= 0xff;
-	case DECODE_MASK:
-		e->mask = (__u8)v;
-		return v <= 0xff;
-	case DECODE_ACTIVE:
-		e->active = (__u8)v;
-		return v <= 0xff;
-	case DECODE_MIGRATOR:
-		e->migrator = (__u8)v;
-		return v <= 0xff;
-	case DECODE_BELOW:
-		e->below = v != 0;
-		return true;
-	case DECODE_NODE:
-		e->node = (__s32)(__u32)v;
-		e->has |= TMIGR_HAS_NODE;
-		return true;
-	case DECODE_CAPACITY:
-		e->capacity = (__u32)v;
-		e->has |= TMIGR_HAS_CAPACITY;
-		return true;
-	case DECODE_NUM_CHILDREN:
-		e->num_children = (__u32)v;
-		e->has |= TMIGR_HAS_NUM_CHILDREN;
-		return true;
-	case DECODE_STATE:
-		e->capacity = (__u32)v;
-		return true;
-	default:
-		return true;
-	}
-}
-
 /* Does that step of hotplug bring the CPU up, or did it take it down? */
 static bool is_step(struct tmigr_decoder *d, const struct tmigr_traced *e, __u64 target,
 		    __u64 function)
@@ -259,17 +182,18 @@ static bool is_cpuhp(__u8 type)
 }
 
 /* A record of cpuhp, by what is wanted of them: 1, or 0 of no use. */
-static int fill_step(struct tmigr_decoder *d, __u64 target, __u64 function, struct tmigr_traced *e)
+static int fill_step(struct tmigr_decoder *d, const __u64 *more, struct tmigr_traced *e)
 {
 	if (d->all_steps) {
 		e->type = e->type == TMIGR_TRACED_HOTPLUG_OFFLINE ? TMIGR_TRACED_STEP_EXIT
 								  : TMIGR_TRACED_STEP_ENTER;
 		e->value = (__u32)e->value;
-		e->node = (__s32)(__u32)target;
+		e->node = (__s32)(__u32)more[DECODE_TARGET];
+		e->capacity = (__u32)more[DECODE_STATE];
 		return 1;
 	}
-	e->capacity = 0;
-	if (e->type != TMIGR_TRACED_STEP_ENTER && is_step(d, e, target, function)) {
+	if (e->type != TMIGR_TRACED_STEP_ENTER &&
+	    is_step(d, e, more[DECODE_TARGET], more[DECODE_FUNCTION])) {
 		e->value = 0;
 		return 1;
 	}
@@ -277,45 +201,82 @@ static int fill_step(struct tmigr_decoder *d, __u64 target, __u64 function, stru
 	return 0;
 }
 
-static int fill(struct tmigr_decoder *d, const struct decode_layout *l, const unsigned char *data,
-		struct tmigr_traced *e)
+static __u64 take(const struct decode_field *f, const unsigned char *data, bool big)
 {
-	__u64 target = 0, function = 0;
+	__u64 v;
 
-	e->has = l->has;
-	e->pid = (__s32)load(data + l->pid_offset, l->pid_size, d->swap);
-	for (int i = 0; i < l->n; i++) {
-		const struct decode_field *f = &l->fields[i];
-		__u64 v = load(data + f->offset, f->size, d->swap);
+	memcpy(&v, data + f->from, sizeof(v));
+	return big ? be64toh(v) << f->shift >> f->shift : le64toh(v) >> f->shift;
+}
 
-		if (f->dest == DECODE_TARGET)
-			target = v;
-		else if (f->dest == DECODE_FUNCTION)
-			function = v;
-		else if (!set_field(e, f->dest, v))
-			return -EINVAL;
+/* False: a value is not what a kernel writes. */
+static bool take_fields(const struct decode_layout *l, const unsigned char *data, bool big,
+			struct tmigr_traced *ev)
+{
+	const struct decode_field *f = l->fields + l->n[0];
+	unsigned char *to = (unsigned char *)ev;
+	bool fits = true;
+
+	for (; f < l->fields + l->n[1]; f++) {
+		__u64 v = take(f, data, big);
+
+		memcpy(to + f->at, &v, sizeof(v));
 	}
-	e->type = l->type;
-	e->has &= (__u8) ~((TMIGR_HAS_GROUP | TMIGR_HAS_PARENT) & ~l->may);
-	if ((e->type == TMIGR_TRACED_GROUP_ACTIVE || e->type == TMIGR_TRACED_GROUP_INACTIVE) &&
-	    !e->group)
-		return -EINVAL;
-	return is_cpuhp(l->type) ? fill_step(d, target, function, e) : 1;
+	for (; f < l->fields + l->n[2]; f++) {
+		__u64 v = take(f, data, big);
+		__u32 v32 = (__u32)v;
+
+		fits &= v <= f->max;
+		memcpy(to + f->at, &v32, sizeof(v32));
+	}
+	for (; f < l->fields + l->n[3]; f++) {
+		__u64 v = take(f, data, big);
+
+		fits &= v <= f->max;
+		to[f->at] = (unsigned char)v;
+	}
+	return fits;
+}
+
+/* What is no member of an event as it is. */
+static int take_more(struct tmigr_decoder *d, const struct decode_layout *l,
+		     const unsigned char *data, struct tmigr_traced *ev)
+{
+	__u64 more[DECODE_MORE] = {0};
+
+	for (const struct decode_field *f = l->fields; f < l->fields + l->n[0]; f++)
+		more[f->at] = take(f, data, d->big);
+	ev->below = more[DECODE_BELOW] != 0;
+	return is_cpuhp(l->type) ? fill_step(d, more, ev) : 1;
+}
+
+static __u16 id_of(const struct tmigr_decoder *d, const unsigned char *data)
+{
+	__u16 id;
+
+	memcpy(&id, data + d->type_offset, sizeof(id));
+	return d->big ? be16toh(id) : le16toh(id);
 }
 
 int tmigr_decode(struct tmigr_decoder *d, const void *data, size_t size, __u64 t_ns, __u32 cpu,
 		 struct tmigr_traced *ret)
 {
-	const unsigned char *bytes = data;
 	const struct decode_layout *l;
 	unsigned int k;
 
 	if (size < d->type_offset + 2u)
 		return -EINVAL;
-	k = d->by_id[load(bytes + d->type_offset, 2, d->swap)];
 	*ret = (struct tmigr_traced){.t_ns = t_ns, .cpu = cpu};
+	k = d->by_id[id_of(d, data)];
 	if (!k)
 		return 0;
 	l = &d->layouts[k - 1];
-	return size < l->min_size ? -EINVAL : fill(d, l, bytes, ret);
+	if (size < l->min_size || !take_fields(l, data, d->big, ret))
+		return -EINVAL;
+	ret->type = l->type;
+	ret->has = ret->group ? l->has : l->has & (__u8)~TMIGR_HAS_GROUP;
+	if (!ret->group &&
+	    (l->type == TMIGR_TRACED_GROUP_ACTIVE || l->type == TMIGR_TRACED_GROUP_INACTIVE))
+		return -EINVAL;
+	return l->n[0] ? take_more(d, l, data, ret) : 1;
 }

@@ -6,14 +6,55 @@
 #include "decode_layout.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include <event-parse.h>
 
+#include "tmigr/topology.h"
+
 #define MAX_OFFSET 4096 /* a record is smaller than a page */
 
+/* Where a field goes, and how great it may be. */
+struct dest {
+	__u8 at;    /* as in struct decode_field */
+	__u8 bytes; /* of the member; 0: it is none, see enum decode_more */
+	__u8 has;   /* what the event has with it */
+	__u8 has_if_optional;
+	__u64 max;
+};
+
+#define ANY (~0ULL)
+#define MEMBER(member, most, ...)                                                                  \
+	{                                                                                          \
+		.at = offsetof(struct tmigr_traced, member),                                       \
+		.bytes = sizeof(((struct tmigr_traced *)0)->member), .max = (most), __VA_ARGS__    \
+	}
+#define MORE(what)                                                                                 \
+	{                                                                                          \
+		.at = (what), .max = ANY                                                           \
+	}
+
+static const struct dest pid = MEMBER(pid, ANY);
+static const struct dest cpu = MEMBER(cpu, TMIGR_CPU_MAX);
+static const struct dest value = MEMBER(value, ANY);
+static const struct dest subject = MEMBER(subject, TMIGR_CPU_MAX);
+static const struct dest group = MEMBER(group, ANY, .has_if_optional = TMIGR_HAS_GROUP);
+static const struct dest parent = MEMBER(parent, ANY, .has_if_optional = TMIGR_HAS_PARENT);
+static const struct dest level = MEMBER(level, 0xff);
+static const struct dest mask = MEMBER(mask, 0xff);
+static const struct dest active = MEMBER(active, 0xff);
+static const struct dest migrator = MEMBER(migrator, 0xff);
+static const struct dest node = MEMBER(node, ANY, .has = TMIGR_HAS_NODE);
+static const struct dest capacity = MEMBER(capacity, ANY, .has = TMIGR_HAS_CAPACITY);
+static const struct dest num_children = MEMBER(num_children, ANY, .has = TMIGR_HAS_NUM_CHILDREN);
+static const struct dest below = MORE(DECODE_BELOW);
+static const struct dest target = MORE(DECODE_TARGET);
+static const struct dest function = MORE(DECODE_FUNCTION);
+static const struct dest state = MORE(DECODE_STATE);
+
 struct wanted {
-	enum decode_dest dest;
+	const struct dest *dest;
 	const char *name, *other; /* other: what some kernels call it */
 	bool optional;
 };
@@ -26,67 +67,67 @@ struct known_event {
 
 #define END                                                                                        \
 	{                                                                                          \
-		DECODE_DESTS, NULL, NULL, false                                                    \
+		NULL, NULL, NULL, false                                                            \
 	}
 
 static const struct wanted cpu_idle[] = {
-	{DECODE_VALUE, "state", NULL, false}, {DECODE_CPU, "cpu_id", NULL, false}, END};
-static const struct wanted cpu_idle_miss[] = {{DECODE_VALUE, "state", NULL, false},
-					      {DECODE_CPU, "cpu_id", NULL, false},
-					      {DECODE_BELOW, "below", NULL, false},
+	{&value, "state", NULL, false}, {&cpu, "cpu_id", NULL, false}, END};
+static const struct wanted cpu_idle_miss[] = {{&value, "state", NULL, false},
+					      {&cpu, "cpu_id", NULL, false},
+					      {&below, "below", NULL, false},
 					      END};
 /* childmask in these two in all kernels so far; the connect events' was renamed in
  * v6.11. numa_node is family in kernels that group CPUs by capacity out of tree. */
 static const struct wanted group_update[] = {
-	{DECODE_GROUP, "group", NULL, false},		{DECODE_LEVEL, "lvl", NULL, false},
-	{DECODE_MASK, "childmask", "groupmask", false}, {DECODE_ACTIVE, "active", NULL, false},
-	{DECODE_MIGRATOR, "migrator", NULL, false},	{DECODE_PARENT, "parent", NULL, true},
-	{DECODE_NODE, "numa_node", "family", true},	END};
-static const struct wanted cpu_wakeup[] = {{DECODE_SUBJECT, "cpu", NULL, false},
-					   {DECODE_VALUE, "wakeup", NULL, false},
-					   {DECODE_GROUP, "parent", NULL, true},
+	{&group, "group", NULL, false},		  {&level, "lvl", NULL, false},
+	{&mask, "childmask", "groupmask", false}, {&active, "active", NULL, false},
+	{&migrator, "migrator", NULL, false},	  {&parent, "parent", NULL, true},
+	{&node, "numa_node", "family", true},	  END};
+static const struct wanted cpu_wakeup[] = {{&subject, "cpu", NULL, false},
+					   {&value, "wakeup", NULL, false},
+					   {&group, "parent", NULL, true},
 					   END};
 static const struct wanted cpu_only[] = {
-	{DECODE_SUBJECT, "cpu", NULL, false}, {DECODE_GROUP, "parent", NULL, true}, END};
-static const struct wanted remote_cpu[] = {{DECODE_SUBJECT, "cpu", NULL, false},
-					   {DECODE_VALUE, "wakeup", NULL, true},
-					   {DECODE_GROUP, "parent", NULL, true},
+	{&subject, "cpu", NULL, false}, {&group, "parent", NULL, true}, END};
+static const struct wanted remote_cpu[] = {{&subject, "cpu", NULL, false},
+					   {&value, "wakeup", NULL, true},
+					   {&group, "parent", NULL, true},
 					   END};
 static const struct wanted remote[] = {
-	{DECODE_GROUP, "group", NULL, false}, {DECODE_LEVEL, "lvl", NULL, false}, END};
-static const struct wanted update_events[] = {{DECODE_GROUP, "group", NULL, false},
-					      {DECODE_PARENT, "child", NULL, false},
-					      {DECODE_LEVEL, "group_lvl", NULL, false},
+	{&group, "group", NULL, false}, {&level, "lvl", NULL, false}, END};
+static const struct wanted update_events[] = {{&group, "group", NULL, false},
+					      {&parent, "child", NULL, false},
+					      {&level, "group_lvl", NULL, false},
 					      END};
-static const struct wanted group_set[] = {{DECODE_GROUP, "group", NULL, false},
-					  {DECODE_LEVEL, "lvl", NULL, false},
-					  {DECODE_NODE, "numa_node", "family", true},
+static const struct wanted group_set[] = {{&group, "group", NULL, false},
+					  {&level, "lvl", NULL, false},
+					  {&node, "numa_node", "family", true},
 					  END};
-static const struct wanted connect_cpu[] = {{DECODE_SUBJECT, "cpu", NULL, false},
-					    {DECODE_GROUP, "parent", NULL, false},
-					    {DECODE_LEVEL, "lvl", NULL, false},
-					    {DECODE_MASK, "groupmask", "childmask", false},
-					    {DECODE_NODE, "numa_node", "family", true},
-					    {DECODE_CAPACITY, "capacity", NULL, true},
-					    {DECODE_NUM_CHILDREN, "num_children", NULL, true},
+static const struct wanted connect_cpu[] = {{&subject, "cpu", NULL, false},
+					    {&group, "parent", NULL, false},
+					    {&level, "lvl", NULL, false},
+					    {&mask, "groupmask", "childmask", false},
+					    {&node, "numa_node", "family", true},
+					    {&capacity, "capacity", NULL, true},
+					    {&num_children, "num_children", NULL, true},
 					    END};
-static const struct wanted connect_child[] = {{DECODE_GROUP, "child", NULL, false},
-					      {DECODE_PARENT, "parent", NULL, false},
-					      {DECODE_LEVEL, "lvl", NULL, false},
-					      {DECODE_MASK, "groupmask", "childmask", false},
-					      {DECODE_NODE, "numa_node", "family", true},
-					      {DECODE_CAPACITY, "capacity", NULL, true},
-					      {DECODE_NUM_CHILDREN, "num_children", NULL, true},
+static const struct wanted connect_child[] = {{&group, "child", NULL, false},
+					      {&parent, "parent", NULL, false},
+					      {&level, "lvl", NULL, false},
+					      {&mask, "groupmask", "childmask", false},
+					      {&node, "numa_node", "family", true},
+					      {&capacity, "capacity", NULL, true},
+					      {&num_children, "num_children", NULL, true},
 					      END};
-static const struct wanted cpuhp_enter[] = {{DECODE_SUBJECT, "cpu", NULL, false},
-					    {DECODE_TARGET, "target", NULL, false},
-					    {DECODE_VALUE, "idx", NULL, false},
-					    {DECODE_FUNCTION, "fun", NULL, true},
+static const struct wanted cpuhp_enter[] = {{&subject, "cpu", NULL, false},
+					    {&target, "target", NULL, false},
+					    {&value, "idx", NULL, false},
+					    {&function, "fun", NULL, true},
 					    END};
-static const struct wanted cpuhp_exit[] = {{DECODE_SUBJECT, "cpu", NULL, false},
-					   {DECODE_TARGET, "ret", NULL, false},
-					   {DECODE_VALUE, "idx", NULL, false},
-					   {DECODE_STATE, "state", NULL, true},
+static const struct wanted cpuhp_exit[] = {{&subject, "cpu", NULL, false},
+					   {&target, "ret", NULL, false},
+					   {&value, "idx", NULL, false},
+					   {&state, "state", NULL, true},
 					   END};
 
 #define TM "timer_migration"
@@ -150,24 +191,57 @@ static void grow(struct decode_layout *l, int end)
 		l->min_size = (__u16)end;
 }
 
-static int add_field(struct decode_layout *l, const struct wanted *w,
+/* A field on its way into a layout. */
+struct found {
+	const struct dest *dest;
+	int offset, size;
+};
+
+struct found_fields {
+	struct found at[DECODE_FIELDS];
+	int n;
+};
+
+static int add_field(struct found_fields *found, const struct dest *dest,
 		     const struct tep_format_field *f, struct tmigr_err *why)
 {
 	int ret = check_field(f, why);
 
 	if (ret)
 		return ret;
-	for (int i = 0; i < l->n; i++)
-		if (overlap(f->offset, f->size, l->fields[i].offset, l->fields[i].size))
+	/* The common fields come first. */
+	if (f->offset + f->size < 8)
+		return tmigr_fail(why, -EINVAL, "its field %.40s lies at %d", f->name, f->offset);
+	for (int i = 0; i < found->n; i++)
+		if (overlap(f->offset, f->size, found->at[i].offset, found->at[i].size))
 			return tmigr_fail(why, -EINVAL, "its field %.40s lies in another", f->name);
-	l->fields[l->n++] = (struct decode_field){
-		.offset = (__u16)f->offset, .size = (__u8)f->size, .dest = (__u8)w->dest};
-	grow(l, f->offset + f->size);
+	found->at[found->n++] = (struct found){dest, f->offset, f->size};
 	return 0;
 }
 
+/* By the bytes that they go into. */
+static void arrange(struct decode_layout *l, const struct found_fields *found)
+{
+	static const __u8 bytes[4] = {0, 8, 4, 1};
+	__u8 n = 0;
+
+	for (int width = 0; width < 4; width++) {
+		for (int i = 0; i < found->n; i++) {
+			const struct found *f = &found->at[i];
+
+			if (f->dest->bytes != bytes[width])
+				continue;
+			l->fields[n++] = (struct decode_field){
+				f->dest->max, (__u16)(f->offset + f->size - 8),
+				(__u8)(64 - 8 * f->size), f->dest->at};
+			grow(l, f->offset + f->size);
+		}
+		l->n[width] = n;
+	}
+}
+
 static int add_fields(struct tep_event *event, const struct known_event *known,
-		      struct decode_layout *l, struct tmigr_err *why)
+		      struct found_fields *found, __u8 *has, struct tmigr_err *why)
 {
 	for (const struct wanted *w = known->fields; w->name; w++) {
 		const struct tep_format_field *f = tep_find_field(event, w->name);
@@ -177,42 +251,35 @@ static int add_fields(struct tep_event *event, const struct known_event *known,
 			f = tep_find_field(event, w->other);
 		if (!f && w->optional)
 			continue;
-		if (f && w->optional && w->dest == DECODE_GROUP)
-			l->may |= TMIGR_HAS_GROUP;
-		if (f && w->optional && w->dest == DECODE_PARENT)
-			l->may |= TMIGR_HAS_PARENT;
 		if (!f)
 			return tmigr_fail(why, -EINVAL, "it has no field %s", w->name);
-		ret = add_field(l, w, f, why);
+		ret = add_field(found, w->dest, f, why);
 		if (ret)
 			return ret;
+		*has |= w->dest->has | (w->optional ? w->dest->has_if_optional : 0);
 	}
 	return 0;
 }
 
-static int add_common(struct tep_event *event, struct decode_layout *l, int *ret_type_offset,
+static int add_common(struct tep_event *event, struct found_fields *found, int *ret_type_offset,
 		      struct tmigr_err *why)
 {
 	const struct tep_format_field *type = tep_find_common_field(event, "common_type");
-	const struct tep_format_field *pid = tep_find_common_field(event, "common_pid");
+	const struct tep_format_field *task = tep_find_common_field(event, "common_pid");
 
 	if (!type || type->size != 2 || check_field(type, why))
 		return tmigr_fail(why, -EINVAL, "it has no common_type of 2 bytes");
-	if (!pid || pid->size != 4 || check_field(pid, why))
+	if (!task || task->size != 4 || check_field(task, why))
 		return tmigr_fail(why, -EINVAL, "it has no common_pid of 4 bytes");
-	for (int i = 0; i < l->n; i++) {
-		const struct decode_field *f = &l->fields[i];
+	for (int i = 0; i < found->n; i++) {
+		const struct found *f = &found->at[i];
 
 		if (overlap(type->offset, 2, f->offset, f->size) ||
-		    overlap(pid->offset, 4, f->offset, f->size))
+		    overlap(task->offset, 4, f->offset, f->size))
 			return tmigr_fail(why, -EINVAL, "its fields lie in the common ones");
 	}
 	*ret_type_offset = type->offset;
-	l->pid_offset = (__u16)pid->offset;
-	l->pid_size = 4;
-	grow(l, type->offset + 2);
-	grow(l, pid->offset + 4);
-	return 0;
+	return add_field(found, &pid, task, why);
 }
 
 int decode_layout(struct tep_handle *tep, size_t k, struct decode_layout *ret, int *ret_id,
@@ -221,20 +288,23 @@ int decode_layout(struct tep_handle *tep, size_t k, struct decode_layout *ret, i
 	struct tep_event *event = tep_find_event_by_name(tep, events[k].system, events[k].name);
 	struct decode_layout l = {.type = (__u8)events[k].type};
 	bool hotplug = tmigr_traced_is_hotplug(events[k].name, strlen(events[k].name));
+	struct found_fields found = {.n = 0};
 	struct tmigr_err reason = {""};
 	int r;
 
 	if (!event)
 		return 0;
-	r = add_fields(event, &events[k], &l, &reason);
+	l.has = hotplug ? TMIGR_HAS_HOTPLUG : 0;
+	r = add_fields(event, &events[k], &found, &l.has, &reason);
 	if (!r)
-		r = add_common(event, &l, ret_type_offset, &reason);
+		r = add_common(event, &found, ret_type_offset, &reason);
 	if (!r && (event->id < 0 || event->id >= DECODE_IDS))
 		r = tmigr_fail(&reason, -EINVAL, "its number is %d", event->id);
 	if (r)
 		return tmigr_fail(why, r, "the format of %s makes no sense: %s", events[k].name,
 				  reason.text);
-	l.has = hotplug ? TMIGR_HAS_HOTPLUG : 0;
+	grow(&l, *ret_type_offset + 2);
+	arrange(&l, &found);
 	*ret = l;
 	*ret_id = event->id;
 	return 1;

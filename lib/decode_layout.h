@@ -5,49 +5,38 @@
 
 #include "decode.h"
 
-/* What is taken from an event; members of struct tmigr_traced but for the last two. */
-enum decode_dest {
-	DECODE_CPU,
-	DECODE_VALUE,
-	DECODE_SUBJECT,
-	DECODE_GROUP,
-	DECODE_PARENT,
-	DECODE_LEVEL,
-	DECODE_MASK,
-	DECODE_ACTIVE,
-	DECODE_MIGRATOR,
+#define DECODE_FIELDS 16 /* of an event, the common ones too */
+
+/* What is taken from an event besides members of struct tmigr_traced. */
+enum decode_more {
 	DECODE_BELOW,
-	DECODE_NODE,
-	DECODE_CAPACITY,
-	DECODE_NUM_CHILDREN,
 	DECODE_TARGET,	 /* of a hotplug step: what it is on the way to, or its result */
 	DECODE_FUNCTION, /* ... what it calls */
 	DECODE_STATE,	 /* ... that has ended: the state that the CPU is in */
-	DECODE_DESTS
+	DECODE_MORE
 };
 
 struct decode_field {
-	__u16 offset;
-	__u8 size; /* 1, 2, 4, 8; 0: not in the event */
-	__u8 dest; /* enum decode_dest */
+	__u64 max;  /* no kernel writes a greater value there */
+	__u16 from; /* of the 8 bytes that end where it ends: offset in the record */
+	__u8 shift; /* ... how many of their bits are not its own */
+	__u8 at;    /* where it goes: offset in struct tmigr_traced, or enum decode_more */
 };
 
 struct decode_layout {
-	__u8 type; /* enum tmigr_traced_type */
-	__u8 has;  /* TMIGR_HAS_* by its name alone */
-	__u8 may;  /* ... that its fields give: of GROUP and PARENT those that may be missing */
-	__u8 n;
-	__u8 pid_size;
-	__u16 pid_offset;
+	__u8 type;	/* enum tmigr_traced_type */
+	__u8 has;	/* TMIGR_HAS_* by its name and its fields; GROUP: unless it is 0 */
 	__u16 min_size; /* a record has at least that many bytes */
-	struct decode_field fields[DECODE_DESTS];
+	/* Those for enum decode_more up to n[0]; then those that go into 8 bytes, 4, 1. */
+	__u8 n[4];
+	struct decode_field fields[DECODE_FIELDS];
 };
 
 #define DECODE_IDS 65536 /* common_type is a u16 */
 
 struct tmigr_decoder {
 	bool all_steps; /* of hotplug are wanted */
-	bool swap;	/* the file is of the other endianness */
+	bool big;	/* the file is big-endian */
 	__u16 type_offset;
 	struct tmigr_hotplug_steps steps;
 	const char *(*function)(void *arg, __u64 address); /* or NULL */

@@ -162,8 +162,7 @@ static void learn(struct tmigr_columns *c, const struct tmigr_rec *r, struct ent
 		entry(c, WAKEUP, r->cpu, 2)->a = r->a;
 }
 
-static __u64 expect_b(struct tmigr_columns *c, const struct tmigr_rec *r,
-		      const struct entry *args)
+static __u64 expect_b(struct tmigr_columns *c, const struct tmigr_rec *r, const struct entry *args)
 {
 	if (!is_group(r->type))
 		return args->b;

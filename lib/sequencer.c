@@ -6,8 +6,6 @@
 
 #include "sequencer_priv.h"
 
-#define OUT_MAX 2048
-
 int tmigr_sequencer_new(const struct tmigr_sequencer_cfg *cfg, struct tmigr_sequencer **ret)
 {
 	struct tmigr_sequencer *s = calloc(1, sizeof(*s));
@@ -18,7 +16,7 @@ int tmigr_sequencer_new(const struct tmigr_sequencer_cfg *cfg, struct tmigr_sequ
 	s->prologue = true;
 	s->sorted = true;
 	s->last_group = -1;
-	s->out = calloc(OUT_MAX, sizeof(*s->out));
+	s->out = calloc(SEQ_OUT, sizeof(*s->out));
 	if (!s->out) {
 		free(s);
 		return -ENOMEM;

@@ -105,6 +105,7 @@ struct tmigr_sequencer {
 };
 
 #define SEQ_BASE 0x7fff
+#define SEQ_OUT	 2048 /* records given out at once, at most */
 
 static inline struct held *seq_held(struct tmigr_sequencer *s, __u64 number)
 {
@@ -164,8 +165,20 @@ void seq_first_event(struct tmigr_sequencer *s, const struct tmigr_traced *ev);
 void seq_out_start(struct tmigr_sequencer *s, __u64 start_ns);
 
 /* sequencer_rec.c */
-void seq_put(struct tmigr_sequencer *s, const struct tmigr_rec *rec);
 void seq_flush(struct tmigr_sequencer *s);
+/* Where the next record goes, which is filled in place: a copy of what was just written in
+ * parts would wait for them. */
+static inline struct tmigr_rec *seq_next(struct tmigr_sequencer *s)
+{
+	if (s->n_out == SEQ_OUT)
+		seq_flush(s);
+	s->n_records++;
+	return &s->out[s->n_out++];
+}
+static inline void seq_put(struct tmigr_sequencer *s, const struct tmigr_rec *rec)
+{
+	*seq_next(s) = *rec;
+}
 /* Gives out a CLEAN now and then; everything before @limit_ns was. */
 void seq_out_clean(struct tmigr_sequencer *s, __u64 limit_ns);
 void seq_out_event(struct tmigr_sequencer *s, const struct held *h);

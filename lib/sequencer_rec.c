@@ -2,7 +2,6 @@
 /* From events whose order is decided to records. */
 #include "sequencer_priv.h"
 
-#define OUT 2048
 /* CLEAN is told that often; and at least up to where as many records were told of
  * since, whatever a silent CPU or group might still have to say: it bounds what
  * the model keeps. */
@@ -15,29 +14,24 @@ void seq_flush(struct tmigr_sequencer *s)
 	s->n_out = 0;
 }
 
-void seq_put(struct tmigr_sequencer *s, const struct tmigr_rec *rec)
-{
-	if (s->n_out == OUT)
-		seq_flush(s);
-	s->out[s->n_out++] = *rec;
-	s->n_records++;
-}
-
 static void put(struct tmigr_sequencer *s, const struct tmigr_traced *ev, unsigned int type,
 		__u64 a, __u64 b)
 {
-	struct tmigr_rec rec = {
-		.t_ns = ev->t_ns, .cpu = ev->cpu, .type = (__u8)type, .a = a, .b = b};
+	bool idle_task = type == TMIGR_REC_HANDLE_REMOTE_CPU && ev->pid == 0;
 
-	if (type == TMIGR_REC_HANDLE_REMOTE_CPU && ev->pid == 0)
-		rec.flags = TMIGR_RF_IDLE_TASK;
-	seq_put(s, &rec);
+	*seq_next(s) = (struct tmigr_rec){.t_ns = ev->t_ns,
+					  .cpu = ev->cpu,
+					  .type = (__u8)type,
+					  .flags = idle_task ? TMIGR_RF_IDLE_TASK : 0,
+					  .a = a,
+					  .b = b};
 }
 
 static void put_update(struct tmigr_sequencer *s, const struct held *h)
 {
 	const struct tmigr_traced *ev = &h->ev;
-	struct tmigr_rec rec = {
+
+	*seq_next(s) = (struct tmigr_rec){
 		.t_ns = ev->t_ns,
 		.cpu = ev->cpu,
 		.type = ev->type == TMIGR_TRACED_GROUP_ACTIVE ? TMIGR_REC_GROUP_ACTIVE
@@ -47,8 +41,6 @@ static void put_update(struct tmigr_sequencer *s, const struct held *h)
 		.a = ev->group,
 		.b = ev->active | (__u64)ev->migrator << 8 | (__u64)h->seq << 16,
 	};
-
-	seq_put(s, &rec);
 }
 
 static void put_lost(struct tmigr_sequencer *s, const struct held *h)

@@ -32,6 +32,12 @@ __attribute__((weak)) const char *tracecmd_get_trace_clock(struct tracecmd_input
 __attribute__((weak)) const char *tracecmd_get_uname(struct tracecmd_input *handle);
 __attribute__((weak)) bool tracecmd_compress_is_supported(const char *name, const char *version);
 
+/* A CPU, and the stamp of its present record. */
+struct turn {
+	__u64 t_ns;
+	unsigned int cpu;
+};
+
 struct child {
 	const char *name;
 	int out;
@@ -39,7 +45,8 @@ struct child {
 	struct dat_cpu *cpus;
 	unsigned int n_cpus;
 	/* CPUs that have a record, the one with the first stamp on top (a heap) */
-	unsigned int *heap, n_heap;
+	struct turn *heap;
+	unsigned int n_heap;
 	__u64 now_ns; /* no later record has a smaller stamp */
 	struct dat_shared *shared;
 	unsigned int slot, free_slots;
@@ -191,30 +198,28 @@ static bool one_record(struct child *c, unsigned int cpu)
 /* ---- in the order of time ---- */
 
 /* By stamp; of equal ones the CPU with the lower number. */
-static bool earlier(const struct child *c, unsigned int a, unsigned int b)
+static bool earlier(const struct turn *a, const struct turn *b)
 {
-	__u64 a_ns = c->cpus[a].t_ns, b_ns = c->cpus[b].t_ns;
-
-	return a_ns != b_ns ? a_ns < b_ns : a < b;
+	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->cpu < b->cpu;
 }
 
-static void sift_down(struct child *c, unsigned int i)
+static void sift_down(struct turn *heap, unsigned int n, unsigned int i)
 {
-	unsigned int cpu = c->heap[i];
+	const struct turn turn = heap[i];
 
 	for (;;) {
 		unsigned int k = 2 * i + 1;
 
-		if (k >= c->n_heap)
+		if (k >= n)
 			break;
-		if (k + 1 < c->n_heap && earlier(c, c->heap[k + 1], c->heap[k]))
+		if (k + 1 < n && earlier(&heap[k + 1], &heap[k]))
 			k++;
-		if (!earlier(c, c->heap[k], cpu))
+		if (!earlier(&heap[k], &turn))
 			break;
-		c->heap[i] = c->heap[k];
+		heap[i] = heap[k];
 		i = k;
 	}
-	c->heap[i] = cpu;
+	heap[i] = turn;
 }
 
 static void begin_buffer(struct child *c, struct tracecmd_input *in)
@@ -224,22 +229,25 @@ static void begin_buffer(struct child *c, struct tracecmd_input *in)
 		if (dat_cpu_begin(&c->cpus[i], in, (int)i))
 			fail(c, "no memory");
 		if (dat_cpu_next(&c->cpus[i]))
-			c->heap[c->n_heap++] = i;
+			c->heap[c->n_heap++] = (struct turn){c->cpus[i].t_ns, i};
 	}
 	for (unsigned int i = c->n_heap / 2; i-- > 0;)
-		sift_down(c, i);
+		sift_down(c->heap, c->n_heap, i);
 }
 
 static void read_buffer(struct child *c, struct tracecmd_input *in)
 {
 	begin_buffer(c, in);
 	while (c->n_heap) {
-		unsigned int cpu = c->heap[0];
+		struct turn *first = &c->heap[0];
+		unsigned int cpu = first->cpu;
 
-		if (!one_record(c, cpu) || !dat_cpu_next(&c->cpus[cpu]))
-			c->heap[0] = c->heap[--c->n_heap];
+		if (one_record(c, cpu) && dat_cpu_next(&c->cpus[cpu]))
+			first->t_ns = c->cpus[cpu].t_ns;
+		else
+			*first = c->heap[--c->n_heap];
 		if (c->n_heap)
-			sift_down(c, 0);
+			sift_down(c->heap, c->n_heap, 0);
 		if (++c->records % SIGN_OF_LIFE == 0)
 			flush(c);
 	}
