@@ -23,6 +23,8 @@
 
 static const struct tmigr_hotplug_steps no_steps = {-1, -1};
 
+static bool big; /* of what byte order the file is */
+
 /* ---- formats, read by hand ---- */
 
 struct field {
@@ -74,7 +76,7 @@ static bool put(const struct format *f, unsigned char *rec, const char *name, ui
 	const struct field *field = field_of(f, name);
 
 	for (unsigned int i = 0; field && i < field->size; i++)
-		rec[field->offset + i] = (unsigned char)(v >> 8 * i);
+		rec[field->offset + (big ? field->size - 1 - i : i)] = (unsigned char)(v >> 8 * i);
 	return field;
 }
 
@@ -96,6 +98,7 @@ static struct tmigr_decoder *decoder_of(const char *text, const char *system,
 	struct tmigr_err err = {""};
 
 	tep_set_loglevel(TEP_LOG_NONE);
+	tep_set_file_bigendian(tep, big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
 	tep_parse_event(tep, text, strlen(text), system);
 	if (tmigr_decoder_new(tep, steps, &d, &err))
 		assert_true(err.text[0]);
@@ -242,6 +245,13 @@ static void test_kernels(void **state)
 		assert_int_equal(check_folder(kernels[i], "power"), 2);
 		assert_int_equal(check_folder(kernels[i], "timer_migration"), 14);
 	}
+}
+
+static void test_big_endian(void **state)
+{
+	big = true;
+	test_kernels(state);
+	big = false;
 }
 
 /* ---- formats of kernels that have none here ---- */
@@ -515,10 +525,11 @@ static void test_hotplug_functions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kernels),		cmocka_unit_test(test_other_names),
-		cmocka_unit_test(test_hostile_formats), cmocka_unit_test(test_one_bad),
-		cmocka_unit_test(test_values),		cmocka_unit_test(test_hotplug),
-		cmocka_unit_test(test_all_steps),	cmocka_unit_test(test_hotplug_functions),
+		cmocka_unit_test(test_kernels),		  cmocka_unit_test(test_big_endian),
+		cmocka_unit_test(test_other_names),	  cmocka_unit_test(test_hostile_formats),
+		cmocka_unit_test(test_one_bad),		  cmocka_unit_test(test_values),
+		cmocka_unit_test(test_hotplug),		  cmocka_unit_test(test_all_steps),
+		cmocka_unit_test(test_hotplug_functions),
 	};
 
 	return cmocka_run_group_tests_name("decode", tests, NULL, NULL);
