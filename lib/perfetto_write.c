@@ -113,7 +113,7 @@ void pf_track(FILE *out, const struct pf_track *track)
 
 	d.has_uuid = true;
 	d.uuid = track->uuid;
-	d.has_parent_uuid = track->parent;
+	d.has_parent_uuid = track->parent != 0;
 	d.parent_uuid = track->parent;
 	d.name = (char *)track->name;
 	d.has_sibling_order_rank = true;
@@ -164,7 +164,7 @@ static void put_full(FILE *out, const struct pf_event *e, PB(TrackEvent__Type) t
 	event.type = type;
 	event.has_track_uuid = true;
 	event.track_uuid = e->track;
-	event.has_name_iid = e->name;
+	event.has_name_iid = e->name != 0;
 	event.name_iid = e->name;
 	if (!e->name)
 		event.name = (char *)e->text;

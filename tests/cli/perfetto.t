@@ -96,6 +96,11 @@ def add_up(slices):
     return sums
 
 
+def folders(x):
+    """What is drawn lies below one track."""
+    x.same(x.trace.without_parent(), ['Timer migration'], 'one track holds the others')
+
+
 def holders(x):
     """One track a root: its slices are the report's figures, to the ns."""
     tracks = x.trace.in_folder('Global migrator')
@@ -241,7 +246,7 @@ def notes(x):
 
 
 def check(x):
-    for part in (well_formed, holders, groups, states, idle_events, remote,
+    for part in (well_formed, folders, holders, groups, states, idle_events, remote,
                  notes):
         part(x)
 

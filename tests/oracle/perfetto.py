@@ -163,6 +163,10 @@ class Trace:
                         f'CPU {cpu}: {idle}')
             self.idle.append((e['timestamp'][0], cpu, idle['state'][0]))
 
+    def without_parent(self):
+        """Names of the tracks that lie in no other."""
+        return [name for name, parent, _ in self.tracks.values() if not parent]
+
     def in_folder(self, folder):
         """Tracks of a folder, in order: {name: uuid}."""
         top = next(u for u, t in self.tracks.items() if t[0].startswith(folder))
