@@ -55,25 +55,45 @@ static void put_run(struct tmigr_html *h, size_t i)
 	fputs("</td></tr>\n", h->out);
 }
 
+/* Of all runs: in how many one held it, and how many tell. */
+static void put_verdict(struct tmigr_html *h)
+{
+	const struct tmigr_runset *set = h->in->set;
+	size_t n = 0, n_yes = 0, n_no = 0;
+
+	for (size_t i = 0; i < set->n_runs; i++) {
+		const json_t *answer = json_object_get(set->runs[i].report, "answer");
+		const json_t *holds = json_object_get(answer, "big_holds");
+
+		n += set->runs[i].report != NULL;
+		n_yes += json_is_true(holds);
+		n_no += json_is_false(holds);
+	}
+	fprintf(h->out, "<div class=\"answer %s\"><div class=\"verdict\">",
+		n_yes		    ? "yes"
+		: n_no && n_no == n ? "no"
+				    : "open");
+	if (n_yes + n_no)
+		fprintf(h->out,
+			"%zu of %zu</div><p>runs have a big CPU that held the global migrator.",
+			n_yes, n_yes + n_no);
+	else
+		fputs("no answer</div><p>No run tells whether a big CPU held the global migrator: "
+		      "the reasons are below.",
+		      h->out);
+	if (n_yes + n_no && n_yes + n_no < n)
+		fprintf(h->out, " Of %zu more there is no answer.", n - n_yes - n_no);
+	fputs("</p></div>\n", h->out);
+}
+
 int tmigr_html_runs(struct tmigr_html *h)
 {
 	const struct tmigr_runset *set = h->in->set;
-	size_t n_yes = 0, n = 0;
 
 	h->level = 2;
 	h->id[0] = '\0';
 	tmigr_html_heading(h, "runs", "Does a big CPU hold the global timer migrator?");
-	for (size_t i = 0; i < set->n_runs; i++) {
-		const json_t *answer = json_object_get(set->runs[i].report, "answer");
-
-		n += set->runs[i].report != NULL;
-		n_yes += json_is_true(json_object_get(answer, "big_holds"));
-	}
-	fprintf(h->out,
-		"<div class=\"answer %s\"><div class=\"verdict\">%zu of %zu</div><p>runs have a "
-		"big CPU "
-		"that held the global migrator.</p></div>\n",
-		n_yes ? "yes" : "no", n_yes, n);
+	put_verdict(h);
 	for (size_t i = 0; i < set->n_notes; i++) {
 		fputs("<p class=\"note\"><b>Note:</b> ", h->out);
 		tmigr_html_text(h->out, set->notes[i]);

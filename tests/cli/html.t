@@ -90,6 +90,20 @@ for q in compare["quantities"]:
 assert n > 40
 EOF
 
+# ---- of which no answer comes ----
+gunzip -c tests/fixtures/captures/rk3576-7.3.4-unaware-all/trace.txt.gz >"$TMP/trace.txt"
+"$TMIGR" import -o "$TMP/flat" "$TMP/trace.txt" >"$TMP/out"
+"$TMIGR" import --class LITTLE=0-3 --class big=4-7 -o "$TMP/classes" "$TMP/trace.txt" >"$TMP/out"
+verdict() { # of $TMP/page.html
+	sed -n 's/.*class="answer \([a-z]*\)"><div class="verdict">\([^<]*\)<.*/\1: \2/p' "$TMP/page.html" | head -1
+}
+page "$TMP/flat" "$TMP/flat"
+is "no run tells" "$(verdict)" "open: no answer"
+is "nor is a CPU big where all are of one size" "$(grep -c 'longest holding by a big' "$TMP/page.html")" 0
+page "$TMP/flat" "$TMP/classes"
+is "one of two tells" "$(verdict)" "yes: 1 of 1"
+file_has "the other is counted" "$TMP/page.html" "Of 1 more there is no answer"
+
 runs=tests/fixtures/runs/compare
 "$TMIGR" report --html "$TMP/page.html" $runs/unaware $runs/split 2>"$TMP/err"
 "$TMIGR" compare --json $runs/unaware $runs/split >"$TMP/compare.json" 2>"$TMP/err"
