@@ -80,7 +80,8 @@ size_t tmigr_names_index(struct tmigr_names *l, const char *name);
 /* ---- sums by class, from the CPUs ---- */
 struct tmigr_state_sum {
 	__u64 time_ns, entries, above, below;
-	bool seen; /* some CPU of the class has this state */
+	__u64 stays; /* entries, and those that were open at the window's start */
+	bool seen;   /* some CPU of the class has this state */
 };
 
 struct tmigr_class_time {

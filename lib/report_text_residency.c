@@ -15,6 +15,21 @@ void tmigr_residency_free(struct tmigr_residency *r)
 	free(r->classes);
 }
 
+/* How often a CPU was in the state: each entry, and what was open when the window began; that
+ * shows in stays that ended, and in time. */
+static __u64 stays(const json_t *state)
+{
+	__u64 entries = tmigr_rep_u64(state, "entries"), ended = 0;
+	const json_t *n;
+	size_t i;
+
+	json_array_foreach (json_object_get(state, "hist"), i, n)
+		ended += (__u64)json_integer_value(n);
+	if (entries < ended)
+		entries = ended;
+	return entries ? entries : tmigr_rep_u64(state, "time_ns") > 0;
+}
+
 static void add_states(struct tmigr_residency *r, int class_idx, const json_t *cpu)
 {
 	const json_t *s;
@@ -26,6 +41,7 @@ static void add_states(struct tmigr_residency *r, int class_idx, const json_t *c
 
 		sum->time_ns += tmigr_rep_u64(s, "time_ns");
 		sum->entries += tmigr_rep_u64(s, "entries");
+		sum->stays += stays(s);
 		sum->above += tmigr_rep_u64(s, "above");
 		sum->below += tmigr_rep_u64(s, "below");
 		sum->seen = true;
@@ -85,9 +101,9 @@ static void state_row(struct tmigr_table *t, const char *class_name, const char 
 
 	time_cells(t, class_name, state, s->time_ns, window, n_cpus);
 	tmigr_table_count(t, s->entries);
-	if (s->entries)
-		snprintf(buf, sizeof(buf), "%.3f", (double)s->time_ns / (double)s->entries / 1e6);
-	tmigr_table_cell(t, s->entries ? buf : "-");
+	if (s->stays)
+		snprintf(buf, sizeof(buf), "%.3f", (double)s->time_ns / (double)s->stays / 1e6);
+	tmigr_table_cell(t, s->stays ? buf : "-");
 	tmigr_table_count(t, s->above);
 	tmigr_table_count(t, s->below);
 }
