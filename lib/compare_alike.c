@@ -95,9 +95,14 @@ static void fact_classes(const json_t *report, FILE *out)
 	const json_t *c;
 	size_t i;
 
-	json_array_foreach (json_object_get(report, "classes"), i, c)
-		fprintf(out, "%s%s %s (%llu)", i ? ", " : "", tmigr_rep_str(c, "name"),
-			tmigr_rep_str(c, "cpus"), (unsigned long long)tmigr_rep_u64(c, "capacity"));
+	json_array_foreach (json_object_get(report, "classes"), i, c) {
+		const json_t *capacity = json_object_get(c, "capacity");
+
+		fprintf(out, "%s%s %s", i ? ", " : "", tmigr_rep_str(c, "name"),
+			tmigr_rep_str(c, "cpus"));
+		if (json_is_integer(capacity))
+			fprintf(out, " (%lld)", (long long)json_integer_value(capacity));
+	}
 }
 
 /* Of the first CPU of each class. */

@@ -62,7 +62,8 @@ static const struct tmigr_csv_column runs[] = {
 static const struct tmigr_csv_column residency[] = {
 	CPU("The kernel's number"),
 	CLASS("CPUs of equal capacity, or the user's class"),
-	{"capacity", "Capacity", "", "integer", "The kernel's cpu_capacity, 1024 for the biggest"},
+	{"capacity", "Capacity", "", "integer",
+	 "The kernel's cpu_capacity, 1024 for the biggest; empty: not known"},
 	STATE,
 	{"time_ns", "Time", "ns", "integer",
 	 "Time in the state inside the window; a CPU's rows add up to the window exactly"},

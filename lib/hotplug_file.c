@@ -103,8 +103,8 @@ static json_t *classes_json(const struct tmigr_topology *topo)
 
 	for (size_t i = 0; i < topo->n_classes; i++)
 		bad |= json_array_append_new(
-			       list, json_pack("{ss sI}", "name", topo->classes[i].name, "capacity",
-					       (json_int_t)topo->classes[i].capacity)) < 0;
+			       list, json_pack("{ss so}", "name", topo->classes[i].name, "capacity",
+					       tmigr_json_capacity(topo->classes[i].capacity))) < 0;
 	return tmigr_whole(list, bad);
 }
 

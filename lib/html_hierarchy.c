@@ -298,8 +298,10 @@ static void put_legend(struct tmigr_html *h)
 		tmigr_html_text(h->out, tmigr_rep_str(c, "name"));
 		fputs(" <span class=\"dim\">CPUs ", h->out);
 		tmigr_html_text(h->out, tmigr_rep_str(c, "cpus"));
-		fprintf(h->out, ", capacity %llu</span></li>",
-			(unsigned long long)tmigr_rep_u64(c, "capacity"));
+		if (!json_is_null(json_object_get(c, "capacity")))
+			fprintf(h->out, ", capacity %llu",
+				(unsigned long long)tmigr_rep_u64(c, "capacity"));
+		fputs("</span></li>", h->out);
 	}
 	fputs("</ul>\n", h->out);
 }

@@ -146,11 +146,8 @@ static int make(const unsigned int *cpus, size_t n_cpus, const char *const *clas
 	}
 	topo->n_cpus = n_cpus;
 	for (size_t i = 0; i < n_cpus; i++)
-		topo->cpus[i] = (struct tmigr_topo_cpu){.cpu = cpus[i],
-							.online = true,
-							.capacity = 1024,
-							.node = -1,
-							.cluster = -1};
+		topo->cpus[i] = (struct tmigr_topo_cpu){
+			.cpu = cpus[i], .online = true, .node = -1, .cluster = -1};
 	topo->n_possible = cpus[n_cpus - 1] + 1;
 	snprintf(topo->driver, sizeof(topo->driver), "unknown");
 	topo->timer_migration = -1;

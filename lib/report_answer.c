@@ -294,9 +294,12 @@ json_t *tmigr_report_answer(const json_t *report)
 	if (n < 2)
 		return symmetric(report);
 	if (rank_of(classes, 0) == rank_of(classes, n - 1))
-		return answer(NOBODY_KNOWS, json_null(),
-			      "no answer: all classes have the same capacity, so none is big (a "
-			      "--class that is named LITTLE or big would tell).");
+		return answerf(NOBODY_KNOWS, json_null(),
+			       "no answer: %s, so none is big (a --class that is named LITTLE or "
+			       "big would tell).",
+			       json_is_null(json_object_get(json_array_get(classes, 0), "capacity"))
+				       ? "the classes' capacities are not known"
+				       : "all classes have the same capacity");
 	if (!s.n_roots)
 		return each_its_own(report, big);
 	if (s.big_ns)

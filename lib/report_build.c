@@ -31,6 +31,11 @@ const char *tmigr_state_name(const struct tmigr_topo_cpu *cpu, unsigned int k, c
 	return buf;
 }
 
+json_t *tmigr_json_capacity(unsigned int capacity)
+{
+	return capacity ? tmigr_json_u64(capacity) : json_null();
+}
+
 json_t *tmigr_json_cpulist(const unsigned int *cpus, size_t n)
 {
 	char *text = tmigr_cpulist_format(cpus, n);
@@ -75,7 +80,7 @@ static json_t *build_classes(const struct tmigr_topology *topo)
 		json_t *c = json_object();
 
 		tmigr_put(c, "name", json_string(topo->classes[i].name), &bad);
-		tmigr_put(c, "capacity", tmigr_json_u64(topo->classes[i].capacity), &bad);
+		tmigr_put(c, "capacity", tmigr_json_capacity(topo->classes[i].capacity), &bad);
 		tmigr_put(c, "cpus", class_cpus(topo, i), &bad);
 		bad |= json_array_append_new(classes, c) < 0;
 	}
@@ -186,7 +191,7 @@ static json_t *build_cpu(const struct tmigr_report_source *in, size_t i)
 
 	tmigr_put(c, "cpu", tmigr_json_u64(cpu->cpu), &bad);
 	tmigr_put(c, "class", json_string(in->topo->classes[cpu->class_idx].name), &bad);
-	tmigr_put(c, "capacity", tmigr_json_u64(cpu->capacity), &bad);
+	tmigr_put(c, "capacity", tmigr_json_capacity(cpu->capacity), &bad);
 	if (cpu->class_guessed)
 		tmigr_put(c, "class_guessed", json_true(), &bad);
 	if (cpu->nohz_full)

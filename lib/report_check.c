@@ -22,7 +22,7 @@ struct shape {
 
 static const struct shape class_shape[] = {
 	{"name", STRING, 0, NULL},
-	{"capacity", UINT, 0, NULL},
+	{"capacity", UINT, NULLABLE, NULL},
 	{"cpus", STRING, 0, NULL},
 	{0},
 };
@@ -108,7 +108,7 @@ static const struct shape running_shape[] = {
 static const struct shape cpu_shape[] = {
 	{"cpu", UINT, 0, NULL},
 	{"class", STRING, 0, NULL},
-	{"capacity", UINT, 0, NULL},
+	{"capacity", UINT, NULLABLE, NULL},
 	{"online", BOOL, 0, NULL},
 	{"nohz_full", BOOL, OPTIONAL, NULL},
 	{"running_ns", UINT, 0, NULL},

@@ -33,7 +33,7 @@ static void put_cpu(struct csv *t, const json_t *cpu)
 	csv_begin_row(t);
 	csv_key(t, cpu, "cpu");
 	csv_text(t, tmigr_rep_str(cpu, "class"));
-	csv_key(t, cpu, "capacity");
+	csv_maybe(t, json_object_get(cpu, "capacity"));
 }
 
 /* A time that is no idle state: @state is "-1" or "". */

@@ -35,6 +35,8 @@ json_t *tmigr_whole(json_t *obj, bool bad);
 /* @v as a JSON integer; a figure that does not fit (it cannot be a time of
  * one window) is pinned to the largest that does. */
 json_t *tmigr_json_u64(__u64 v);
+/* null where it is not known (0). */
+json_t *tmigr_json_capacity(unsigned int capacity);
 
 /*
  * Name of idle state @k of a CPU: the sysfs name; without a table the two

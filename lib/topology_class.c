@@ -73,6 +73,24 @@ static int classes_by_capacity(struct tmigr_topology *topo, struct draft *d)
 	return 0;
 }
 
+/* On a machine with one class, what the user's classes leave is no longer all of it. */
+static void rename_rest(const struct tmigr_topology *topo, struct draft *d)
+{
+	static const char rest[] = "others";
+	bool left = false;
+
+	for (size_t i = 0; i < topo->n_cpus; i++) {
+		if (topo->cpus[i].class_idx == 0 && d->moved[i])
+			return; /* the user calls it so */
+		left |= topo->cpus[i].class_idx == 0;
+	}
+	for (size_t i = 1; i < d->n; i++)
+		if (!strcmp(d->classes[i].name, rest))
+			return;
+	if (left && d->n > 1)
+		memcpy(d->classes[0].name, rest, sizeof(rest));
+}
+
 /* A name that every view can print unquoted. */
 static bool valid_name(const char *name, size_t len)
 {
@@ -234,13 +252,17 @@ int topology_make_classes(struct tmigr_topology *topo, const char *const *overri
 		.first_cpu = calloc(max, sizeof(*d.first_cpu)),
 		.moved = calloc(topo->n_cpus, sizeof(*d.moved)),
 	};
+	bool one = false;
 	int r = -ENOMEM;
 
 	if (d.classes && d.first_cpu && d.moved)
 		r = classes_by_capacity(topo, &d);
+	one = d.n == 1;
 	for (size_t i = 0; r == 0 && i < n_overrides; i++)
 		r = apply_override(topo, &d, overrides[i], err);
 	if (r == 0) {
+		if (one)
+			rename_rest(topo, &d);
 		count_members(topo, &d);
 		r = settle(topo, &d);
 	}

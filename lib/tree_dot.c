@@ -45,7 +45,9 @@ static void put_cpu(const struct tmigr_tree *t, size_t i, FILE *out)
 	tree_state_name(t, i, state, sizeof(state));
 	fprintf(out, "\t\"CPU %u\" [label=\"CPU %u\\n", topo->cpu, topo->cpu);
 	put_label(t->topo->classes[topo->class_idx].name, out);
-	fprintf(out, " %u\\n%s, ", topo->capacity, tree_tmigr_name(t, i));
+	if (topo->capacity)
+		fprintf(out, " %u", topo->capacity);
+	fprintf(out, "\\n%s, ", tree_tmigr_name(t, i));
 	put_label(state, out);
 	fprintf(out, "%s\"%s%s];\n", global ? "\\nglobal migrator" : "",
 		global ? ", penwidth=3" : "",

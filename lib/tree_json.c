@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The hierarchy as JSON: docs/tree-schema.md. */
+#include "report_parts.h"
 #include "tree_common.h"
 
 #define TREE_SCHEMA_VERSION 1
@@ -63,10 +64,10 @@ static json_t *cpu_json(const struct tmigr_tree *t, size_t i)
 	char state[64];
 
 	tree_state_name(t, i, state, sizeof(state));
-	return json_pack("{si ss si sb sb sb so si ss ss so sb sb so so}", "cpu", (int)topo->cpu,
+	return json_pack("{si ss so sb sb sb so si ss ss so sb sb so so}", "cpu", (int)topo->cpu,
 			 "class", t->topo->classes[topo->class_idx].name, "capacity",
-			 (int)topo->capacity, "online", topo->online, "isolated", topo->isolated,
-			 "seen", place == TREE_IN || place == TREE_LEFT, "group",
+			 tmigr_json_capacity(topo->capacity), "online", topo->online, "isolated",
+			 topo->isolated, "seen", place == TREE_IN || place == TREE_LEFT, "group",
 			 group_name(t, c->group), "mask", c->mask, "tmigr", tree_tmigr_name(t, i),
 			 "state_name", state, "state", state_index(c), "migrator", migrator,
 			 "global_migrator", global, "next_expiry",

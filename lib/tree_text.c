@@ -37,11 +37,18 @@ static int max_int(int a, int b)
 	return a > b ? a : b;
 }
 
+/* "-": not known. */
+static const char *capacity(const struct tmigr_topo_cpu *cpu, char buf[16])
+{
+	snprintf(buf, 16, "%u", cpu->capacity);
+	return cpu->capacity ? buf : "-";
+}
+
 static void measure(struct text *x)
 {
 	const struct tmigr_tree *t = x->t;
 	unsigned int levels = 0;
-	char name[64];
+	char name[64], buf[16];
 	size_t i;
 
 	for (i = 0; i < t->h->n_groups; i++)
@@ -55,8 +62,7 @@ static void measure(struct text *x)
 		x->cpu_width = max_int(x->cpu_width, snprintf(NULL, 0, "CPU %u", c->cpu));
 		x->class_width =
 			max_int(x->class_width, (int)strlen(t->topo->classes[c->class_idx].name));
-		x->capacity_width =
-			max_int(x->capacity_width, snprintf(NULL, 0, "%u", c->capacity));
+		x->capacity_width = max_int(x->capacity_width, (int)strlen(capacity(c, buf)));
 		x->tmigr_width = max_int(x->tmigr_width, (int)strlen(tree_tmigr_name(t, i)));
 		tree_state_name(t, i, name, sizeof(name));
 		x->state_width = max_int(x->state_width, (int)strlen(name));
@@ -121,14 +127,14 @@ static void print_cpu(struct text *x, size_t cpu, const struct indent *in)
 {
 	const struct tmigr_topo_cpu *topo = &x->t->topo->cpus[cpu];
 	const struct tmigr_cpu_view *c = &x->t->h->cpus[cpu];
-	char state[64], name[32];
+	char state[64], name[32], buf[16];
 	int columns;
 
 	columns = print_indent(x, in, true);
 	snprintf(name, sizeof(name), "CPU %u", topo->cpu);
 	tree_state_name(x->t, cpu, state, sizeof(state));
-	fprintf(x->out, "%-*s  %-*s %*u  %-*s  %s", x->cpu_width - columns, name, x->class_width,
-		x->t->topo->classes[topo->class_idx].name, x->capacity_width, topo->capacity,
+	fprintf(x->out, "%-*s  %-*s %*s  %-*s  %s", x->cpu_width - columns, name, x->class_width,
+		x->t->topo->classes[topo->class_idx].name, x->capacity_width, capacity(topo, buf),
 		x->tmigr_width, tree_tmigr_name(x->t, cpu), state);
 	x->pad = x->state_width - (int)strlen(state);
 	print_timer(x, "timer", tree_cpu_expiry(x->t, cpu));

@@ -32,7 +32,8 @@ struct tmigr_topo_cpu {
 	bool isolated; /* in .../cpu/isolated */
 	bool nohz_full;
 	unsigned int capacity;	/* cpu_capacity; where the file is absent (offline),
-				 * that of CPUs of its kind, else 1024 */
+				 * that of CPUs of its kind, else 1024; 0: not known (of a
+				 * trace without its machine's sysfs) */
 	bool class_guessed;	/* that 1024 where others have a capacity, and no --class */
 	int node;		/* NUMA node, -1 unknown */
 	int cluster;		/* topology/cluster_id, -1 unknown */
@@ -44,7 +45,8 @@ struct tmigr_topo_cpu {
 /* A capacity class (CPUs of equal capacity, or the user's --class). */
 struct tmigr_class {
 	char name[32];	       /* "LITTLE", "mid", "mid1", "big", or the user's;
-				* "all" on a machine with one class */
+				* "all" on a machine with one class, "others" what
+				* the user's leave of it */
 	unsigned int capacity; /* of its CPUs; the highest, if --class mixes */
 	unsigned int n_cpus;
 };
@@ -55,7 +57,7 @@ struct tmigr_topology {
 	size_t n_classes;	     /* at least 1 */
 	struct tmigr_class *classes; /* ascending by tmigr_class_rank() */
 	unsigned int n_possible;     /* highest possible CPU number + 1 */
-	char driver[64];	     /* cpuidle driver, "none" when absent */
+	char driver[64];	     /* cpuidle driver, "none" when absent; "unknown" of a trace */
 	char governor[64];	     /* "" when absent */
 	int timer_migration;	     /* the sysctl: 0, 1, or -1 unreadable */
 };

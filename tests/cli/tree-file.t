@@ -3,6 +3,7 @@
 """tmigr tree FILE: the hierarchy that a boot trace tells, in the variants of all kernel
 series, against another reading of it."""
 
+import gzip
 import json
 import os
 import pathlib
@@ -84,6 +85,18 @@ def from_nothing(tmp):
            'a boot trace from stamp 0 on', shown)
 
 
+def nothing_invented():
+    """What the trace does not tell: capacities, names of idle states, a driver."""
+    trace = CAPTURES / 'o6-7.3.4-all/trace.txt.gz'
+    text = gzip.open(trace, 'rt').read()
+    cpus = json.loads(run('--json', '-', input=text).stdout)['cpus']
+    names = {c['state_name'] for c in cpus}
+    tap.ok({c['capacity'] for c in cpus} == {None} and names == {'running', 'state1'},
+           'no capacity and no name is made up', [cpus])
+    shown = run('-', input=text).stdout
+    tap.ok('all -  idle' in shown and '1024' not in shown, 'nor printed', [shown])
+
+
 def main():
     folders = sorted(f for f in CAPTURES.iterdir() if (f / 'boot-trace.txt').exists())
     with tempfile.TemporaryDirectory() as folder:
@@ -105,6 +118,7 @@ def main():
         text = (CAPTURES / 'o6-7.3.4-all/boot-trace.txt').read_text()
         variants(tmp, text)
         from_nothing(tmp)
+        nothing_invented()
         with open(CAPTURES / 'o6-7.3.4-all/boot-trace.txt') as f:
             same('from standard input', '-', text, stdin=f)
         shown = run('--class', 'LITTLE=0-3', '--class', 'big=4-7', CAPTURES / 'rk3576-7.3.4-split-all/boot-trace.txt')

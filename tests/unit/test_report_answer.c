@@ -89,6 +89,13 @@ static void test_answer_level_classes(void **state)
 	expect_answer(m, NONE, -1,
 		      "no answer: all classes have the same capacity, so none is big (a --class "
 		      "that is named LITTLE or big would tell).");
+	m = two_classes();
+	set_class(m, 0, "a", 0, 0, 4);
+	set_class(m, 1, "b", 0, 4, 8);
+	add_holder(m, 0, 7, 1 * SEC);
+	expect_answer(m, NONE, -1,
+		      "no answer: the classes' capacities are not known, so none is big (a --class "
+		      "that is named LITTLE or big would tell).");
 	/* A part of the big CPUs has a name of its own: they are big all the same. */
 	m = two_classes();
 	set_class(m, 1, "big", 1024, 4, 7);

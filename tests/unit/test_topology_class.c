@@ -47,9 +47,20 @@ static void overrides_valid(void **state)
 	topo = read_with(m, (const char *const[]){"Big=0-1", "little=6-7"}, 2);
 	assert_int_equal(topo->n_classes, 3);
 	check_class(topo, 0, "little", 1024, "6-7");
-	check_class(topo, 1, "all", 1024, "2-5");
+	check_class(topo, 1, "others", 1024, "2-5");
 	check_class(topo, 2, "Big", 1024, "0-1");
 	round_trip(topo);
+	tmigr_topology_free(topo);
+	/* what is left of the one class is no longer all, unless the user's words say so */
+	topo = read_with(m, (const char *const[]){"all=0-1", "x=6-7"}, 2);
+	assert_int_equal(topo->n_classes, 2);
+	check_class(topo, 0, "all", 1024, "0-5");
+	check_class(topo, 1, "x", 1024, "6-7");
+	tmigr_topology_free(topo);
+	topo = read_with(m, (const char *const[]){"others=6-7"}, 1);
+	assert_int_equal(topo->n_classes, 2);
+	check_class(topo, 0, "all", 1024, "0-5");
+	check_class(topo, 1, "others", 1024, "6-7");
 	tmigr_topology_free(topo);
 	/* one for all */
 	topo = read_with(m, (const char *const[]){"x_Y.1+-=0-7"}, 1);
