@@ -142,6 +142,14 @@ const char *tmigr_fmt_sd(char buf[TMIGR_FMT_MAX], const json_t *v, int decimals)
 	return buf;
 }
 
+const char *tmigr_fmt_signed_units(char buf[TMIGR_FMT_MAX], double v)
+{
+	double size = fabs(v);
+
+	snprintf(buf, TMIGR_FMT_MAX, size >= 100 && size < 1e12 ? "%+.0f" : "%+.3g", v);
+	return buf;
+}
+
 const char *tmigr_fmt_signed(char buf[TMIGR_FMT_MAX], double percent)
 {
 	double size = fabs(percent);

@@ -76,15 +76,6 @@ int tmigr_view_table(const struct tmigr_compare_view *v, struct tmigr_table *t)
 
 /* ---- differences ---- */
 
-/* Three digits, or all before the point. */
-static const char *signed_units(char buf[TMIGR_FMT_MAX], double v)
-{
-	double size = v < 0 ? -v : v;
-
-	snprintf(buf, TMIGR_FMT_MAX, size >= 100 && size < 1e12 ? "%+.0f" : "%+.3g", v);
-	return buf;
-}
-
 /* Where the baseline's mean is not told from 0, in units instead of percent. */
 static void interval_cell(struct tmigr_table *t, const json_t *cell)
 {
@@ -104,8 +95,8 @@ static void interval_cell(struct tmigr_table *t, const json_t *cell)
 		tmigr_table_cell(t, "-");
 		return;
 	}
-	snprintf(text, sizeof(text), "(%s..%s)", signed_units(a, json_number_value(low)),
-		 signed_units(b, json_number_value(high)));
+	snprintf(text, sizeof(text), "(%s..%s)", tmigr_fmt_signed_units(a, json_number_value(low)),
+		 tmigr_fmt_signed_units(b, json_number_value(high)));
 	tmigr_table_cell(t, text);
 }
 

@@ -44,6 +44,8 @@ const char *tmigr_fmt_real(char buf[TMIGR_FMT_MAX], const json_t *v, int decimal
 const char *tmigr_fmt_sd(char buf[TMIGR_FMT_MAX], const json_t *v, int decimals);
 /* "+5.87", "-31.0", "+1234": percent, its digits by its size. */
 const char *tmigr_fmt_signed(char buf[TMIGR_FMT_MAX], double percent);
+/* Three digits, or all before the point. */
+const char *tmigr_fmt_signed_units(char buf[TMIGR_FMT_MAX], double v);
 bool tmigr_compare_is_per_cpu(const json_t *quantity);
 
 /* ---- compare_text.c ---- */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare_view.h"
+
 /* Across of the small pictures; they stretch with their cell. */
 #define WIDE 1000
 
@@ -164,24 +166,51 @@ static void put_interval(const struct compare *c, const json_t *label)
 		axis(c, json_number_value(at)));
 }
 
-static void put_percent(FILE *out, const json_t *label)
+/* The interval below a difference: in units, in parentheses, where the baseline is not told
+ * from 0, as in the text. */
+static void put_bounds(FILE *out, const json_t *label, const char *unit)
+{
+	const json_t *low = json_object_get(label, "percent_low");
+	const json_t *high = json_object_get(label, "percent_high");
+	char a[TMIGR_FMT_MAX], b[TMIGR_FMT_MAX];
+
+	if (is_real(low) && is_real(high)) {
+		fprintf(out, "<br><span class=\"dim\">%+.2f to %+.2f</span>",
+			json_number_value(low), json_number_value(high));
+		return;
+	}
+	low = json_object_get(label, "difference_low");
+	high = json_object_get(label, "difference_high");
+	if (!is_real(low) || !is_real(high))
+		return;
+	fprintf(out, "<br><span class=\"dim\" data-from=\"%.17g\" data-to=\"%.17g\">(%s to %s",
+		json_number_value(low), json_number_value(high),
+		tmigr_fmt_signed_units(a, json_number_value(low)),
+		tmigr_fmt_signed_units(b, json_number_value(high)));
+	if (*unit) {
+		putc(' ', out);
+		tmigr_html_text(out, unit);
+	}
+	fputs(")</span>", out);
+}
+
+static void put_percent(FILE *out, const json_t *label, const char *unit)
 {
 	const json_t *at = json_object_get(label, "percent");
 	const json_t *low = json_object_get(label, "percent_low");
 	const json_t *high = json_object_get(label, "percent_high");
 
-	if (!is_real(at)) {
-		fputs("<td class=\"n\">-</td>", out);
-		return;
-	}
-	fprintf(out, "<td class=\"n\" data-v=\"%.17g\"", json_number_value(at));
+	fputs("<td class=\"n\"", out);
+	if (is_real(at))
+		fprintf(out, " data-v=\"%.17g\"", json_number_value(at));
 	if (is_real(low) && is_real(high))
 		fprintf(out, " data-low=\"%.17g\" data-high=\"%.17g\"", json_number_value(low),
 			json_number_value(high));
-	fprintf(out, "><b>%+.2f</b>", json_number_value(at));
-	if (is_real(low) && is_real(high))
-		fprintf(out, "<br><span class=\"dim\">%+.2f to %+.2f</span>",
-			json_number_value(low), json_number_value(high));
+	if (is_real(at))
+		fprintf(out, "><b>%+.2f</b>", json_number_value(at));
+	else
+		fputs(is_real(json_object_get(label, "difference")) ? ">from 0" : ">-", out);
+	put_bounds(out, label, unit);
 	fputs("</td>", out);
 }
 
@@ -201,7 +230,7 @@ static void put_label_row(const struct compare *c, const json_t *quantity, const
 	if (baseline) {
 		fputs("<td class=\"n dim\">baseline</td><td></td><td></td>", c->out);
 	} else {
-		put_percent(c->out, label);
+		put_percent(c->out, label, tmigr_rep_str(quantity, "unit"));
 		put_interval(c, label);
 		fprintf(c->out, "<td class=\"seen%s\">",
 			json_is_true(json_object_get(label, "survives")) ? " sure" : "");
@@ -385,7 +414,9 @@ static void put_summary(const struct compare *c)
 	else
 		fputs("This build has no statistics: there are no intervals and no tests.", c->out);
 	fputs(" A dot is a run, the tick their mean; a bar is the 95&nbsp;% interval of the "
-	      "difference. A bar that ends at the axis may go on beyond it.</p>\n",
+	      "difference. A bar that ends at the axis may go on beyond it. An interval in "
+	      "parentheses is in units: there the baseline is not told from 0, so nothing bounds "
+	      "the ratio.</p>\n",
 	      c->out);
 }
 

@@ -76,7 +76,7 @@ check "the comparison on the page is that of tmigr compare" python3 - "$TMP/page
 	"$TMP/compare.json" <<'EOF'
 import json, re, sys
 page, compare = open(sys.argv[1]).read(), json.load(open(sys.argv[2]))
-n = 0
+n = n_units = 0
 for q in compare["quantities"]:
     rows = re.findall(r'<tr[^>]*data-key="%s">(.*?)</tr>' % re.escape(q["key"]), page, re.S)
     assert len(rows) == len(q["labels"]), q["key"]
@@ -84,10 +84,16 @@ for q in compare["quantities"]:
         values = [float(v) for v in re.findall(r'data-(?:v|low|high)="([^"]*)"', row)]
         want = [label[k] for k in ("mean", "percent", "percent_low", "percent_high", "sd")]
         assert values == [v for v in want if v is not None], (q["key"], values, want)
+        units = [float(v) for v in re.findall(r'data-(?:from|to)="([^"]*)"', row)]
+        want = [label[k] for k in ("difference_low", "difference_high")]
+        if label["percent_low"] is not None or want == [None, None]:
+            want = []
+        assert units == want, (q["key"], units, want)
+        n_units += bool(units)
         dots = row.count('class="dot"')
         assert dots == sum(v is not None for v in label["values"]) + (label["percent"] is not None)
         n += 1
-assert n > 40
+assert n > 40 and n_units
 EOF
 
 # ---- of which no answer comes ----
