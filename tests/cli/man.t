@@ -4,7 +4,6 @@
 the report and figures are those of the programs, in both directions. The commands of
 the tutorials (docs/tutorials) run too, and print what stands there."""
 import contextlib
-import gzip
 import json
 import os
 import pathlib
@@ -18,7 +17,6 @@ import time
 
 sys.path.insert(0, os.path.join(os.environ.get("TMIGR_TESTS", "tests"), "oracle"))
 sys.dont_write_bytecode = True
-import madeup  # noqa: E402
 from tap import needs_zstd  # noqa: E402
 
 needs_zstd()
@@ -26,7 +24,6 @@ needs_zstd()
 ROOT = pathlib.Path.cwd()
 BUILD = pathlib.Path(os.environ.get("B", "build")).resolve()
 TMIGR, TMIGRD = BUILD / "tmigr", BUILD / "tmigrd"
-CAPTURE = ROOT / "tests/fixtures/captures/rk3576-7.3.4-all"
 PAGES = {p.name: p.read_text(encoding="utf-8") for p in sorted((ROOT / "man").glob("*.[1-9]"))}
 RUN_DIRECTORY = PAGES["tmigr-run-directory.5"]
 ran = failed = 0
@@ -229,13 +226,8 @@ def why_not_live():
 def scratch(serve):
     """A folder with what the examples name, and a daemon for those that ask one."""
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        shutil.copy("demo/events.tmr", folder)
-        shutil.copy(CAPTURE / "boot-trace.txt", folder)
-        (folder / "trace.txt").write_bytes(gzip.decompress((CAPTURE / "trace.txt.gz").read_bytes()))
-        shutil.copytree("tests/fixtures/runs/compare", folder / "results")
-        madeup.rk3576(folder / "reports/little-pin", "little-pin")
-        madeup.entry(folder / "reports/perf-bench")
+        folder = pathlib.Path(name) / "data"
+        subprocess.run([ROOT / "tests/tutorial-data", folder], check=True)
         os.mkdir(folder / "bin")
         os.symlink(TMIGR, folder / "bin/tmigr")
         env = dict(os.environ, PATH="%s:%s" % (folder / "bin", os.environ["PATH"]), LC_ALL="C.UTF-8")
