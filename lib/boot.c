@@ -48,7 +48,7 @@ static int on_begin(void *arg, __u64 start_ns, const unsigned int *cpus, size_t 
 
 	(void)start_ns;
 	if (!r->opts->topo)
-		ret = tmigr_topology_of(cpus, n_cpus, r->opts->cpus, r->opts->classes,
+		ret = tmigr_topology_of(cpus, n_cpus, true, r->opts->cpus, r->opts->classes,
 					r->opts->n_classes, &r->boot->topo, NULL, &err);
 	if (ret < 0)
 		memcpy(r->boot->partial, err.text, sizeof(r->boot->partial));

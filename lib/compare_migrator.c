@@ -180,6 +180,9 @@ void tmigr_compare_remote(struct tmigr_compare_table *t, size_t run)
 		const char *y = executor == target ? "itself" : tmigr_rep_class(report, target);
 
 		add_remote(t, run, GROUP_REMOTE, x, y, (double)tmigr_rep_u64(p, "count"));
-		add_remote(t, run, GROUP_WOKE, x, y, (double)tmigr_rep_u64(p, "woke_executor"));
+		add_remote(t, run, GROUP_WOKE, x, y,
+			   json_is_null(json_object_get(p, "woke_executor"))
+				   ? NAN
+				   : (double)tmigr_rep_u64(p, "woke_executor"));
 	}
 }

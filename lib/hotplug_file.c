@@ -80,8 +80,8 @@ static int machine_of_file(struct reading *r, struct tmigr_err *err)
 		return tmigr_fail(err, -ENOMEM, "no memory for %zu CPUs", n);
 	for (size_t i = 0; i < n; i++)
 		cpus[i] = (unsigned int)i;
-	ret = tmigr_topology_of(cpus, n, r->opts->cpus, r->opts->classes, r->opts->n_classes,
-				&r->topo, &r->names, err);
+	ret = tmigr_topology_of(cpus, n, !r->src->n_cpus, r->opts->cpus, r->opts->classes,
+				r->opts->n_classes, &r->topo, &r->names, err);
 	free(cpus);
 	return ret;
 }

@@ -148,7 +148,8 @@ static int finish(struct import *im, json_t **ret_report)
 	json_t *end_info, *info;
 	int r;
 
-	im->end_ns = tmigr_sequencer_stats(im->seq)->last_ns;
+	/* What the last event tells belongs to it. */
+	im->end_ns = tmigr_sequencer_stats(im->seq)->last_ns + 1;
 	r = tmigr_model_finish(im->model, im->end_ns);
 	if (r < 0)
 		return r == -ENOMEM

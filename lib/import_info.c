@@ -29,8 +29,8 @@ int import_cpus(struct import *im, const unsigned int *cpus, size_t n)
 		if (k == next)
 			k++;
 	}
-	r = m ? tmigr_topology_of(all, m, im->opts->cpus, im->opts->classes, im->opts->n_classes,
-				  &im->topo, NULL, im->err)
+	r = m ? tmigr_topology_of(all, m, !im->src->n_cpus, im->opts->cpus, im->opts->classes,
+				  im->opts->n_classes, &im->topo, NULL, im->err)
 	      : tmigr_fail(im->err, -EINVAL, "%s: no events of any CPU", im->path);
 	free(all);
 	return r;

@@ -132,23 +132,50 @@ static int read_snapshot(const char *path, const char *const *classes, size_t n_
 	return r;
 }
 
-static int make(const unsigned int *cpus, size_t n_cpus, const char *const *classes,
+/* CPUs of which there are events, and those that the user names: 0 or -ENOMEM. */
+static int all_cpus(const unsigned int *cpus, size_t n_cpus, const char *const *classes,
+		    size_t n_classes, struct tmigr_topology *topo)
+{
+	bool *there = calloc(TMIGR_CPU_MAX + 1, sizeof(*there));
+	size_t n = 0;
+
+	for (size_t i = 0; there && i < n_cpus; i++)
+		there[cpus[i]] = true;
+	for (size_t i = 0; there && i < n_classes; i++) {
+		const char *list = strchr(classes[i], '=');
+		unsigned int *named = NULL;
+		struct tmigr_err why;
+		size_t n_named = 0;
+
+		/* What is wrong with one is told where classes are made. */
+		if (!list || tmigr_cpulist_parse(list + 1, &named, &n_named, &why) < 0)
+			continue;
+		for (size_t k = 0; k < n_named; k++)
+			there[named[k]] = true;
+		free(named);
+	}
+	for (size_t cpu = 0; there && cpu <= TMIGR_CPU_MAX; cpu++)
+		n += there[cpu];
+	topo->cpus = there ? calloc(n, sizeof(*topo->cpus)) : NULL;
+	for (unsigned int cpu = 0; topo->cpus && cpu <= TMIGR_CPU_MAX; cpu++)
+		if (there[cpu])
+			topo->cpus[topo->n_cpus++] = (struct tmigr_topo_cpu){
+				.cpu = cpu, .online = true, .node = -1, .cluster = -1};
+	free(there);
+	return topo->cpus ? 0 : -ENOMEM;
+}
+
+static int make(const unsigned int *cpus, size_t n_cpus, bool more, const char *const *classes,
 		size_t n_classes, struct tmigr_topology **ret, struct tmigr_err *err)
 {
 	struct tmigr_topology *topo = calloc(1, sizeof(*topo));
 	int r;
 
-	if (topo)
-		topo->cpus = calloc(n_cpus, sizeof(*topo->cpus));
-	if (!topo || !topo->cpus) {
+	if (!topo || all_cpus(cpus, n_cpus, classes, more ? n_classes : 0, topo) < 0) {
 		tmigr_topology_free(topo);
 		return tmigr_fail(err, -ENOMEM, "no memory for %zu CPUs", n_cpus);
 	}
-	topo->n_cpus = n_cpus;
-	for (size_t i = 0; i < n_cpus; i++)
-		topo->cpus[i] = (struct tmigr_topo_cpu){
-			.cpu = cpus[i], .online = true, .node = -1, .cluster = -1};
-	topo->n_possible = cpus[n_cpus - 1] + 1;
+	topo->n_possible = topo->cpus[topo->n_cpus - 1].cpu + 1;
 	snprintf(topo->driver, sizeof(topo->driver), "unknown");
 	topo->timer_migration = -1;
 	r = topology_make_classes(topo, classes, n_classes, err);
@@ -160,7 +187,7 @@ static int make(const unsigned int *cpus, size_t n_cpus, const char *const *clas
 	return 0;
 }
 
-int tmigr_topology_of(const unsigned int *cpus, size_t n_cpus, const char *snapshot,
+int tmigr_topology_of(const unsigned int *cpus, size_t n_cpus, bool more, const char *snapshot,
 		      const char *const *classes, size_t n_classes, struct tmigr_topology **ret,
 		      struct tmigr_step_names *names, struct tmigr_err *err)
 {
@@ -168,7 +195,7 @@ int tmigr_topology_of(const unsigned int *cpus, size_t n_cpus, const char *snaps
 	int r;
 
 	if (!snapshot)
-		return make(cpus, n_cpus, classes, n_classes, ret, err);
+		return make(cpus, n_cpus, more, classes, n_classes, ret, err);
 	r = read_snapshot(snapshot, classes, n_classes, &topo, names, err);
 	if (r < 0)
 		return r;

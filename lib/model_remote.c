@@ -74,6 +74,12 @@ static int compare(const void *a, const void *b)
 
 void tmigr_remote_finish(struct tmigr_model *m)
 {
+	for (size_t i = 0; i < m->result.n_remote; i++) {
+		struct tmigr_remote *e = &m->result.remote[i];
+		int cpu = tmigr_model_cpu(m, e->executor);
+
+		e->woke_unknown = cpu >= 0 && !m->cpus[cpu].seen;
+	}
 	if (m->result.n_remote)
 		qsort(m->result.remote, m->result.n_remote, sizeof(*m->result.remote), compare);
 }

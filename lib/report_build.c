@@ -246,8 +246,10 @@ static json_t *build_woke(const struct tmigr_report_source *in, unsigned int exe
 }
 
 static json_t *build_pair(const struct tmigr_report_source *in, unsigned int executor,
-			  unsigned int target, __u64 count, const __u64 woke[TMIGR_SLOTS])
+			  unsigned int target, __u64 count, const __u64 woke[TMIGR_SLOTS],
+			  bool unknown)
 {
+	static const __u64 none[TMIGR_SLOTS];
 	json_t *p = json_object();
 	bool bad = !p;
 	__u64 sum = 0;
@@ -257,8 +259,8 @@ static json_t *build_pair(const struct tmigr_report_source *in, unsigned int exe
 	tmigr_put(p, "executor", tmigr_json_u64(executor), &bad);
 	tmigr_put(p, "target", tmigr_json_u64(target), &bad);
 	tmigr_put(p, "count", tmigr_json_u64(count), &bad);
-	tmigr_put(p, "woke_executor", tmigr_json_u64(sum), &bad);
-	tmigr_put(p, "woke", build_woke(in, executor, woke), &bad);
+	tmigr_put(p, "woke_executor", unknown ? json_null() : tmigr_json_u64(sum), &bad);
+	tmigr_put(p, "woke", build_woke(in, executor, unknown ? none : woke), &bad);
 	return tmigr_whole(p, bad);
 }
 
@@ -275,11 +277,11 @@ static json_t *build_remote(const struct tmigr_report_source *in)
 		if (in->totals) {
 			const struct tmigr_totals_remote *t = &in->totals->remote[i];
 
-			p = build_pair(in, t->executor, t->target, t->count, t->woke);
+			p = build_pair(in, t->executor, t->target, t->count, t->woke, false);
 		} else {
 			const struct tmigr_remote *t = &res->remote[i];
 
-			p = build_pair(in, t->executor, t->target, t->count, t->woke);
+			p = build_pair(in, t->executor, t->target, t->count, t->woke, t->woke_unknown);
 		}
 		bad |= json_array_append_new(array, p) < 0;
 	}

@@ -202,7 +202,7 @@ static void put_remote(struct csv *t, const json_t *report)
 		csv_key(t, p, "target");
 		csv_text(t, tmigr_rep_class(report, tmigr_rep_u64(p, "target")));
 		csv_key(t, p, "count");
-		csv_key(t, p, "woke_executor");
+		csv_maybe(t, json_object_get(p, "woke_executor"));
 		csv_end_row(t);
 	}
 }

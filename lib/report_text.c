@@ -125,16 +125,19 @@ static void put_trace(const json_t *report, FILE *out)
 {
 	const json_t *import = import_of(report);
 	__u64 skipped = tmigr_rep_u64(import, "skipped");
-	char *text = NULL, others[64] = "";
+	char *text = NULL, events[64] = "", others[64] = "";
 
 	if (!import)
 		return;
 	if (skipped)
 		snprintf(others, sizeof(others), ", %llu others skipped",
 			 (unsigned long long)skipped);
-	if (asprintf(&text, "%s, %s, %llu events%s", tmigr_rep_str(import, "file"),
-		     tmigr_rep_str(import, "format"),
-		     (unsigned long long)tmigr_rep_u64(import, "events"), others) < 0)
+	/* (A recording that stops early does not know how many they were.) */
+	if (json_is_integer(json_object_get(import, "events")))
+		snprintf(events, sizeof(events), ", %llu events",
+			 (unsigned long long)tmigr_rep_u64(import, "events"));
+	if (asprintf(&text, "%s, %s%s%s", tmigr_rep_str(import, "file"),
+		     tmigr_rep_str(import, "format"), events, others) < 0)
 		return;
 	tmigr_fmt_wrapped(out, "Trace:", text, 2);
 	free(text);

@@ -99,16 +99,19 @@ static void count(struct tmigr_sequencer *s, const struct tmigr_traced *ev)
 {
 	struct tmigr_sequencer_stats *st = &s->stats;
 
+	st->events[ev->type]++;
+	st->updates += seq_is_update(ev);
+	/* The window is of what was seen. */
+	if (ev->type == TMIGR_TRACED_LOST) {
+		st->lost += ev->value;
+		return;
+	}
 	/* (A boot's first stamps may be 0.) */
 	if (!s->counted || ev->t_ns < st->first_ns)
 		st->first_ns = ev->t_ns;
 	s->counted = true;
 	if (ev->t_ns > st->last_ns)
 		st->last_ns = ev->t_ns;
-	st->events[ev->type]++;
-	st->updates += seq_is_update(ev);
-	if (ev->type == TMIGR_TRACED_LOST)
-		st->lost += ev->value;
 	if (ev->type == TMIGR_TRACED_CPU_IDLE && ev->value != TMIGR_TRACED_IDLE_EXIT &&
 	    ev->value < TMIGR_STATES && ev->value >= st->n_states)
 		st->n_states = ev->value + 1;
@@ -234,8 +237,6 @@ static void sort_in(struct tmigr_sequencer *s, __u64 watermark_ns)
 
 		if (ev->t_ns >= watermark_ns)
 			break;
-		if (ev->cpu < s->n_cpus)
-			s->cpus[ev->cpu].last_in_time_ns = ev->t_ns;
 		if (s->prologue)
 			seq_learn(s, ev, false);
 		if (seq_is_update(ev)) {

@@ -56,8 +56,7 @@ struct group {
 
 struct seq_cpu {
 	bool seen;
-	__u64 last_ns;	       /* of its last event that came in */
-	__u64 last_in_time_ns; /* of the last that was sorted in */
+	__u64 last_ns; /* of its last event that came in */
 	/* its place */
 	__u64 group;
 	__u8 mask;

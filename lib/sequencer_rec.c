@@ -61,6 +61,17 @@ static void put_lost(struct tmigr_sequencer *s, const struct held *h)
  * CPU hotplug of which only tmigr_cpu_offline and tmigr_cpu_online tell: the CPU is
  * gone after its last event before a silence, and there again with its next one.
  */
+static bool falls_silent(const struct tmigr_sequencer *s, const struct held *h)
+{
+	const __u64 until = h->ev.t_ns + TMIGR_SEQUENCER_HOLD_NS;
+
+	/* What is given out has so much behind it sorted in. */
+	for (const struct held *x = h + 1; x < s->held + s->n_sorted && x->ev.t_ns <= until; x++)
+		if (x->ev.cpu == h->ev.cpu)
+			return false;
+	return true;
+}
+
 static void before_event(struct tmigr_sequencer *s, struct seq_cpu *c,
 			 const struct tmigr_traced *ev)
 {
@@ -70,13 +81,13 @@ static void before_event(struct tmigr_sequencer *s, struct seq_cpu *c,
 	put(s, ev, TMIGR_REC_CPU_ONLINE, 0, ev->cpu);
 }
 
-static void after_event(struct tmigr_sequencer *s, struct seq_cpu *c, const struct tmigr_traced *ev)
+static void after_event(struct tmigr_sequencer *s, struct seq_cpu *c, const struct held *h)
 {
-	if (!c->leaving || ev->t_ns != c->last_in_time_ns)
+	if (!c->leaving || !falls_silent(s, h))
 		return;
 	c->leaving = false;
 	c->left = true;
-	put(s, ev, TMIGR_REC_CPU_OFFLINE, 0, ev->cpu);
+	put(s, &h->ev, TMIGR_REC_CPU_OFFLINE, 0, h->ev.cpu);
 }
 
 static void available(struct tmigr_sequencer *s, const struct tmigr_traced *ev, bool is)
@@ -148,7 +159,7 @@ void seq_out_event(struct tmigr_sequencer *s, const struct held *h)
 	put_event(s, h);
 	/* (The CPUs may have moved.) */
 	if (h->ev.cpu < s->n_cpus)
-		after_event(s, &s->cpus[h->ev.cpu], &h->ev);
+		after_event(s, &s->cpus[h->ev.cpu], h);
 }
 
 /*

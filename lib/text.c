@@ -24,8 +24,9 @@
 /* `trace_pipe` takes from the CPUs' buffers while they are written: stamps of
  * different CPUs can be the wrong way round by this much. */
 #define SLACK_NS 10000000ULL
-/* Lines to look at before a file counts as something else. */
-#define MAX_FOREIGN 1000000u
+/* Lines to look at before a file counts as something else; bytes, where none ends. */
+#define MAX_FOREIGN	  1000000u
+#define MAX_FOREIGN_BYTES (256u << 20)
 
 struct cpu_text {
 	__u64 last_ns; /* stamp */
@@ -40,6 +41,7 @@ struct text {
 	size_t at, n; /* unread part of buf: [at, n) */
 	bool eof, stopped;
 	bool skipping; /* the rest of a line that is too long */
+	__u64 skipped; /* bytes of it */
 	__u64 line;    /* number of the present one */
 	__u64 heads;   /* lines that are events */
 	__u64 events;  /* ... of ours */
@@ -89,6 +91,42 @@ static int fill(struct text *t, struct tmigr_err *err)
 	return 0;
 }
 
+static int nothing(const struct text *t, struct tmigr_err *err)
+{
+	if (t->no_unit)
+		return tmigr_fail(err, -EINVAL,
+				  "%s: its stamps have no unit (a trace_clock that does not count "
+				  "nanoseconds): trace with 'mono' or 'local'",
+				  t->path);
+	if (t->heads && t->src.partial[0])
+		return tmigr_fail(err, -EINVAL, "%s", t->src.partial);
+	if (t->heads && t->src.steps)
+		return tmigr_fail(err, -EINVAL,
+				  "%s: a trace of %llu events, none of them of CPU hotplug (cpuhp)",
+				  t->path, (unsigned long long)t->heads);
+	if (t->heads)
+		return tmigr_fail(err, -EINVAL,
+				  "%s: a trace of %llu events, none of them cpu_idle or of timer "
+				  "migration",
+				  t->path, (unsigned long long)t->heads);
+	return tmigr_fail(err, -EINVAL,
+			  t->line || t->skipped || t->src.partial[0]
+				  ? "%s: no line of it is an event of a trace"
+				  : "%s: empty",
+			  t->path);
+}
+
+/* What a crash leaves where pages of a file were not written.  A NUL or two are a line of
+ * something else. */
+static void look_for_hole(struct text *t, const char *at, const char *end)
+{
+	static const char hole[64];
+
+	if (memmem(at, (size_t)(end - at), hole, sizeof(hole)))
+		partial(t, "%s: line %llu: a hole of NUL bytes: what was there is missing", t->path,
+			(unsigned long long)t->line);
+}
+
 /* The next line: 1, 0 at the end, <0. */
 static int next_line(struct text *t, struct text_line *ret, struct tmigr_err *err)
 {
@@ -119,8 +157,15 @@ static int next_line(struct text *t, struct text_line *ret, struct tmigr_err *er
 		}
 		if (t->n - t->at > LINE_MAX)
 			t->skipping = true;
-		if (t->skipping)
+		if (t->skipping) {
+			look_for_hole(t, t->buf + t->at, t->buf + t->n);
+			t->skipped += t->n - t->at;
 			t->at = t->n;
+		}
+		if (!t->heads && t->skipped > MAX_FOREIGN_BYTES) {
+			nothing(t, err);
+			return -EINVAL;
+		}
 		r = fill(t, err);
 		if (r < 0)
 			return r;
@@ -216,15 +261,15 @@ static enum tmigr_traced_type hotplug(struct text *t, const struct text_head *h,
 								       : TMIGR_TRACED_OTHER;
 }
 
-/* An event of ours that makes no sense: it is missing. */
-static int bad_event(struct text *t, const struct text_head *h, const char *why,
+/* An event of ours that makes no sense: it is missing, on @cpu. */
+static int bad_event(struct text *t, const struct text_head *h, __u32 cpu, const char *why,
 		     struct tmigr_traced *ret)
 {
 	partial(t, "%s: line %llu: %s; such lines count as lost events", t->path,
 		(unsigned long long)t->line, why);
 	t->bad++;
 	*ret = (struct tmigr_traced){
-		.t_ns = h->t_ns, .type = TMIGR_TRACED_LOST, .cpu = TMIGR_TRACED_NO_CPU, .value = 1};
+		.t_ns = h->t_ns, .type = TMIGR_TRACED_LOST, .cpu = cpu, .value = 1};
 	return 1;
 }
 
@@ -291,7 +336,7 @@ static int our_event(struct text *t, const struct text_head *h, enum tmigr_trace
 	if (!why && ev->cpu != h->cpu)
 		why = "an idle state of another CPU"; /* no kernel does that */
 	if (why)
-		return (int)(ev - evs) + bad_event(t, h, why, ev);
+		return (int)(ev - evs) + bad_event(t, h, (__u32)h->cpu, why, ev);
 	t->events++;
 	return (int)(ev - evs) + 1;
 }
@@ -317,6 +362,7 @@ static int one_line(struct text *t, struct text_line line, struct tmigr_traced *
 	__u32 subject = 0;
 
 	if (!text_head(line, &h)) {
+		look_for_hole(t, line.at, line.end);
 		if (line.at < line.end &&
 		    (line.at[0] == '#' || line.at[0] == 'c' || line.at[0] == 'C'))
 			other_line(t, line);
@@ -337,44 +383,26 @@ static int one_line(struct text *t, struct text_line line, struct tmigr_traced *
 		t->no_unit++;
 		return 0;
 	}
+	if (h.far) {
+		h.t_ns = t->last_ns;
+		return bad_event(t, &h, TMIGR_TRACED_NO_CPU, "a stamp out of range", evs);
+	}
 	if (h.cpu > TMIGR_TRACED_CPU_MAX) {
 		h.t_ns = h.t_ns > t->last_ns ? h.t_ns : t->last_ns;
-		return bad_event(t, &h, "a CPU number out of range", evs);
+		return bad_event(t, &h, TMIGR_TRACED_NO_CPU, "a CPU number out of range", evs);
 	}
 	return our_event(t, &h, type, subject, evs);
 }
 
-/* At the end: what was lost and no event of its CPU followed. */
+/* At the end: what was lost and no event of its CPU followed, but others' did. */
 static int rest_lost(struct text *t, struct tmigr_traced *evs, size_t max)
 {
 	int n = 0;
 
 	for (size_t cpu = 0; t->last_ns && cpu < t->n_cpus && (size_t)n < max; cpu++)
-		n += lost_before(&t->cpus[cpu], (__u32)cpu, t->last_ns, &evs[n]);
+		if (t->cpus[cpu].last_ns < t->last_ns)
+			n += lost_before(&t->cpus[cpu], (__u32)cpu, t->last_ns, &evs[n]);
 	return n;
-}
-
-static int nothing(const struct text *t, struct tmigr_err *err)
-{
-	if (t->no_unit)
-		return tmigr_fail(err, -EINVAL,
-				  "%s: its stamps have no unit (a trace_clock that does not count "
-				  "nanoseconds): trace with 'mono' or 'local'",
-				  t->path);
-	if (t->src.partial[0])
-		return tmigr_fail(err, -EINVAL, "%s", t->src.partial);
-	if (t->heads && t->src.steps)
-		return tmigr_fail(err, -EINVAL,
-				  "%s: a trace of %llu events, none of them of CPU hotplug (cpuhp)",
-				  t->path, (unsigned long long)t->heads);
-	if (t->heads)
-		return tmigr_fail(err, -EINVAL,
-				  "%s: a trace of %llu events, none of them cpu_idle or of timer "
-				  "migration",
-				  t->path, (unsigned long long)t->heads);
-	return tmigr_fail(err, -EINVAL,
-			  t->line ? "%s: no line of it is an event of a trace" : "%s: empty",
-			  t->path);
 }
 
 static ssize_t text_read(struct tmigr_traced_source *src, struct tmigr_traced *evs, size_t max,

@@ -65,8 +65,11 @@ static const char *stamp(const char *p, const char *end, struct text_head *h)
 	h->no_unit = *p == ':';
 	if (h->no_unit)
 		return p + 1;
-	if (*p != '.' || sec > 0xffffffffULL)
+	if (*p != '.')
 		return NULL;
+	h->far = sec > 0xffffffffULL;
+	if (h->far)
+		sec = 0;
 	point = p + 1;
 	p = number(point, end, &frac);
 	if (!p || p >= end || *p != ':' || (p - point != 6 && p - point != 9))
@@ -85,6 +88,8 @@ static bool name(const char *p, const char *end, struct text_head *h)
 		if (!p)
 			return false;
 		p = scan_blanks(p + 1, end);
+	} else if (p < end && is_digit(*p)) { /* perf's period */
+		p = scan_blanks(scan_either(p, end, ' ', ' '), end);
 	}
 	h->name = p;
 	for (; (p = scan_either(p, end, ':', ' ')) < end && *p == ':'; p++) {

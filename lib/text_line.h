@@ -19,6 +19,7 @@ struct text_head {
 	__u64 t_ns;
 	bool nsec;	  /* nine digits behind the point, not six */
 	bool no_unit;	  /* the stamp is a bare number */
+	bool far;	  /* it is out of range */
 	const char *name; /* without the system before it */
 	size_t n_name;
 	struct text_line rest; /* behind the name and its colon */

@@ -127,7 +127,7 @@ static int move_cpus(struct tmigr_topology *topo, struct draft *d, const char *o
 
 		if (idx < 0)
 			return tmigr_fail(err, -EINVAL,
-					  "class '%.100s': this machine has no CPU %u", override,
+					  "class '%.100s': there is no CPU %u", override,
 					  list->cpus[i]);
 		if (d->moved[idx])
 			return tmigr_fail(err, -EINVAL,

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,9 @@ struct child {
 	/* CPUs that have a record, the one with the first stamp on top (a heap) */
 	struct turn *heap;
 	unsigned int n_heap;
-	__u64 now_ns; /* no later record has a smaller stamp */
+	__u64 now_ns;  /* no later record has a smaller stamp */
+	__u64 told_ns; /* of the last event of use */
+	char clock[sizeof(((struct dat_hello *)0)->clock)];
 	struct dat_shared *shared;
 	unsigned int slot, free_slots;
 	size_t n;     /* in the slot */
@@ -155,29 +158,50 @@ static void add(struct child *c)
 		flush(c);
 }
 
-static void add_lost(struct child *c, unsigned int cpu, long long n, __u64 t_ns)
+/* What was lost comes directly before the CPU's next event of use, as in a text. */
+static void put_lost(struct child *c, unsigned int cpu, __u64 t_ns)
 {
+	struct dat_cpu *d = &c->cpus[cpu];
+
+	if (!d->lost)
+		return;
 	*next(c) = (struct tmigr_traced){
-		.t_ns = t_ns, .cpu = cpu, .type = TMIGR_TRACED_LOST, .value = n > 0 ? (__u64)n : 1};
+		.t_ns = t_ns, .cpu = cpu, .type = TMIGR_TRACED_LOST, .value = d->lost};
+	d->lost = 0;
+	add(c);
+}
+
+static void put_event(struct child *c, unsigned int cpu)
+{
+	const struct tmigr_traced ev = *next(c);
+
+	if (c->cpus[cpu].lost) {
+		put_lost(c, cpu, ev.t_ns);
+		*next(c) = ev;
+	}
+	c->cpus[cpu].told_ns = c->told_ns = ev.t_ns;
 	add(c);
 }
 
 /* False: nothing after it on this CPU makes sense. */
 static bool one_record(struct child *c, unsigned int cpu)
 {
-	const struct dat_cpu *d = &c->cpus[cpu];
+	struct dat_cpu *d = &c->cpus[cpu];
 	int ret = -EINVAL;
 
-	if (d->t_ns < d->last_ns) {
+	if (d->t_ns < d->last_ns || d->t_ns > INT64_MAX) {
 		partial(c,
-			"time goes back on CPU %u, from %llu ns to %llu ns: the CPU's later events "
+			"time goes %s on CPU %u, from %llu ns to %llu ns: the CPU's later events "
 			"are left out",
-			cpu, (unsigned long long)d->last_ns, (unsigned long long)d->t_ns);
+			d->t_ns < d->last_ns ? "back" : "out of range", cpu,
+			(unsigned long long)d->last_ns, (unsigned long long)d->t_ns);
+		d->lost++;
 		return false;
 	}
 	c->now_ns = d->t_ns;
-	if (d->missed)
-		add_lost(c, cpu, d->missed, d->t_ns);
+	/* Before all events it is outside of what is told. */
+	if (d->missed && c->events)
+		d->lost += d->missed > 0 ? (__u64)d->missed : 1;
 	if (d->size >= 0)
 		ret = tmigr_decode(c->decoder, d->data, (size_t)d->size, d->t_ns, cpu, next(c));
 	/* cpu_idle names its CPU. */
@@ -186,13 +210,29 @@ static bool one_record(struct child *c, unsigned int cpu)
 	if (ret < 0) {
 		partial(c, "an event of CPU %u at %llu ns is damaged", cpu,
 			(unsigned long long)d->t_ns);
-		add_lost(c, cpu, 1, d->t_ns);
+		d->lost++;
 	} else if (ret) {
-		add(c);
+		put_event(c, cpu);
 	} else {
 		c->done.skipped++;
 	}
 	return true;
+}
+
+static bool next_record(struct child *c, unsigned int cpu)
+{
+	struct dat_cpu *d = &c->cpus[cpu];
+
+	if (dat_cpu_next(d))
+		return true;
+	if (d->damaged) {
+		partial(c,
+			"the data of CPU %u is damaged behind %llu ns: its later events are left "
+			"out",
+			cpu, (unsigned long long)d->last_ns);
+		d->lost++;
+	}
+	return false;
 }
 
 /* ---- in the order of time ---- */
@@ -228,21 +268,46 @@ static void begin_buffer(struct child *c, struct tracecmd_input *in)
 	for (unsigned int i = 0; i < c->n_cpus; i++) {
 		if (dat_cpu_begin(&c->cpus[i], in, (int)i))
 			fail(c, "no memory");
-		if (dat_cpu_next(&c->cpus[i]))
+		if (next_record(c, i))
 			c->heap[c->n_heap++] = (struct turn){c->cpus[i].t_ns, i};
 	}
 	for (unsigned int i = c->n_heap / 2; i-- > 0;)
 		sift_down(c->heap, c->n_heap, i);
 }
 
+/* The clocks of ftrace that do not count nanoseconds. */
+static bool has_unit(const char *clock)
+{
+	static const char *const none[] = {"counter", "uptime", "x86-tsc", "ppc-tb"};
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		if (!strcmp(clock, none[i]))
+			return false;
+	return true;
+}
+
+/* Stamps that are as they lie in the file, though the library may know their scale. */
+static void check_clock(struct child *c)
+{
+	if (has_unit(c->clock))
+		return;
+	for (unsigned int i = 0; i < c->n_heap; i++)
+		if (c->cpus[c->heap[i].cpu].in_page)
+			fail(c,
+			     "its stamps have no unit (the trace_clock '%s' does not count "
+			     "nanoseconds): trace with 'mono' or 'local'",
+			     c->clock);
+}
+
 static void read_buffer(struct child *c, struct tracecmd_input *in)
 {
 	begin_buffer(c, in);
+	check_clock(c);
 	while (c->n_heap) {
 		struct turn *first = &c->heap[0];
 		unsigned int cpu = first->cpu;
 
-		if (one_record(c, cpu) && dat_cpu_next(&c->cpus[cpu]))
+		if (one_record(c, cpu) && next_record(c, cpu))
 			first->t_ns = c->cpus[cpu].t_ns;
 		else
 			*first = c->heap[--c->n_heap];
@@ -251,6 +316,10 @@ static void read_buffer(struct child *c, struct tracecmd_input *in)
 		if (++c->records % SIGN_OF_LIFE == 0)
 			flush(c);
 	}
+	/* Behind the last event of all nothing is told. */
+	for (unsigned int i = 0; c->events && i < c->n_cpus; i++)
+		if (c->cpus[i].told_ns < c->told_ns)
+			put_lost(c, i, c->now_ns);
 	flush(c);
 	for (unsigned int i = 0; i < c->n_cpus; i++)
 		dat_cpu_end(&c->cpus[i]);
@@ -286,6 +355,7 @@ static void say_hello(struct child *c, struct tracecmd_input *in)
 		read_uname(&h, tracecmd_get_uname(in));
 	if (tracecmd_get_trace_clock)
 		read_clock(&h, tracecmd_get_trace_clock(in));
+	memcpy(c->clock, h.clock, sizeof(c->clock));
 	tell(c, DAT_HELLO, &h, sizeof(h));
 }
 
@@ -330,6 +400,19 @@ static void read_file(struct child *c, struct tracecmd_input *in)
 		if (buffer)
 			read_buffer(c, buffer);
 	}
+}
+
+/* Nothing of use was in it. */
+__attribute__((noreturn)) static void nothing(struct child *c)
+{
+	if (c->done.partial[0]) {
+		tell(c, DAT_ERROR, c->done.partial, strlen(c->done.partial) + 1);
+		_exit(0);
+	}
+	if (!c->records)
+		fail(c, "holds no events");
+	fail(c, "a trace of %llu events, none of them %s", (unsigned long long)c->records,
+	     c->shared->steps ? "of CPU hotplug (cpuhp)" : "cpu_idle or of timer migration");
 }
 
 static void limit(void)
@@ -405,6 +488,8 @@ void tmigr_dat_child(int fd, const char *name, int out, struct dat_shared *share
 	prepare(c, in);
 	say_hello(c, in);
 	read_file(c, in);
+	if (!c->events)
+		nothing(c);
 	tell(c, DAT_DONE, &c->done, sizeof(c->done));
 	_exit(0);
 }

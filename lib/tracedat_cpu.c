@@ -102,6 +102,11 @@ static bool ask(struct dat_cpu *c)
 	if (!rec)
 		return false;
 	c->held = rec;
+	/* A damaged length may lead back, and round for ever. */
+	c->damaged = rec->offset <= c->asked;
+	if (c->damaged)
+		return false;
+	c->asked = rec->offset;
 	c->data = rec->data;
 	c->size = rec->size;
 	c->t_ns = rec->ts;
@@ -113,12 +118,16 @@ static bool ask(struct dat_cpu *c)
 
 bool dat_cpu_next(struct dat_cpu *c)
 {
+	const char *before = c->data;
 	unsigned long long t_ns;
 
 	c->last_ns = c->t_ns;
 	if (!c->in_page)
 		return ask(c);
 	c->data = kbuffer_next_event(c->kbuf, &t_ns);
+	c->damaged = c->data && (const char *)c->data <= before;
+	if (c->damaged)
+		return false;
 	if (c->data) {
 		c->size = kbuffer_event_size(c->kbuf);
 		c->t_ns = t_ns;

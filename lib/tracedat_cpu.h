@@ -20,6 +20,9 @@ struct dat_cpu {
 	__u64 t_ns;
 	long long missed; /* events before it; < 0: how many is not known */
 	__u64 last_ns;	  /* of the one before */
+	bool damaged;	  /* the next one does not lie behind it */
+	__u64 lost;	  /* events, not told of yet */
+	__u64 told_ns;	  /* of its last event of use */
 	/* where it is from */
 	struct tep_record *held; /* keeps it, or the page that it is in, in memory */
 	struct kbuffer *kbuf;	 /* over that page */
@@ -27,12 +30,13 @@ struct dat_cpu {
 	bool in_page;	      /* it was found by kbuf */
 	bool by_page;	      /* pages can be read without the library */
 	__u64 next_page, end; /* offsets in the file, of the CPU's part of it */
+	__u64 asked;	      /* where the record lay that the library gave last */
 };
 
 /* Before the first record; 0 or -ENOMEM. dat_cpu_end() frees what it holds. */
 int dat_cpu_begin(struct dat_cpu *c, struct tracecmd_input *in, int cpu);
 void dat_cpu_end(struct dat_cpu *c);
-/* The next record; false: there is none. */
+/* The next record; false: there is none, or none that makes sense. */
 bool dat_cpu_next(struct dat_cpu *c);
 
 #endif

@@ -42,12 +42,13 @@ int tmigr_import(const char *path, const struct tmigr_import_opts *opts, json_t 
 		 struct tmigr_topology **ret_topo, struct tmigr_err *err);
 
 /*
- * A topology of the CPUs @cpus (ascending), of which nothing else is known, or what
+ * A topology of the CPUs @cpus (ascending), of which nothing else is known (where nobody
+ * said how many there are, @more: and those that @classes name), or what
  * @snapshot has; -EINVAL also where it lacks one of @cpus.  *@ret is owned by the
  * caller.  @names, empty (NULL: not wanted): what the snapshot has of the steps of
  * hotplug.
  */
-int tmigr_topology_of(const unsigned int *cpus, size_t n_cpus, const char *snapshot,
+int tmigr_topology_of(const unsigned int *cpus, size_t n_cpus, bool more, const char *snapshot,
 		      const char *const *classes, size_t n_classes, struct tmigr_topology **ret,
 		      struct tmigr_step_names *names, struct tmigr_err *err);
 

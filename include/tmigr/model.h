@@ -196,6 +196,8 @@ struct tmigr_remote {
 	 * executor which the idle task went on to run, so that the interval
 	 * ended for it; by the state it had been in (slot). */
 	__u64 woke[TMIGR_SLOTS];
+	/* Nothing ever told what the executor was in: woke cannot be told. */
+	bool woke_unknown;
 };
 
 struct tmigr_result {

@@ -128,7 +128,7 @@ ERRORS = [
     *((f'{v} --cpus {{T}}/text {{T}}/trace', 1, '{T}/text', 'tar') for v in ('report', 'import -o new', 'tree')),
     *((f'{v} --cpus {{T}}/folder {{T}}/trace', 1, '{T}/folder', '/sys/devices/system/cpu') for v in (
         'report', 'import -o new', 'tree')),
-    *((f'{v} --class x=60000 {{T}}/trace', 1, "class 'x=60000'", 'no CPU 60000') for v in ('report', 'import -o new', 'tree')),
+    *((f'{v} --class x=60000 {{T}}/counted', 1, "class 'x=60000'", 'no CPU 60000') for v in ('report', 'import -o new')),
     ('report --class x=0 {demo}', 1, '{demo}', 'no --class or --cpus'),
     ('report {T}/killed', 1, '{T}/killed', r'its recording can be read: {T}/killed/events\.tmr\.partial'),
     ('report {T}/badrun', 1, '{T}/badrun/report.json', 'line 1'),
@@ -344,6 +344,7 @@ class World:
         (t / 'text').write_text('Dear Sir or Madam,\n' * 100)
         (t / 'gzip').write_bytes(bytes.fromhex('1f8b0800') + bytes(60))
         (t / 'trace').write_text(TRACE)
+        (t / 'counted').write_text(f'#P:2\n{TRACE}')
         (t / 'hotplug').write_bytes(gzip.decompress((FIXTURES / 'hotplug/rk3576-7.3.4-unaware.txt.gz').read_bytes()))
         shutil.copy(FIXTURES / 'captures/rk3576-7.3.4-all/boot-trace.txt', t / 'boot')
         head = DEMO.read_bytes()[:4096]

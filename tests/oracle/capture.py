@@ -51,7 +51,7 @@ class Capture:
         times = [e.t for e in evs]
         return figures.Window(evs, self.hier, self.classes,
                               min(times) if start is None else start,
-                              max(times) if end is None else end)
+                              max(times) + 1 if end is None else end)
 
     def feed_lines(self, program, lines):
         with tempfile.TemporaryDirectory() as root:

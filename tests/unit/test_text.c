@@ -119,7 +119,6 @@ static void no_heads(void **state)
 	static const char *const lines[] = {
 		"          <idle>-0       [000] d..1.   123.4567890: " IDLE(0),
 		"          <idle>-0       [000] d..1.   123.45678: " IDLE(0),
-		"          <idle>-0       [000] d..1.   4294967296.000000: " IDLE(0),
 		"          <idle>-2147483648 [000] d..1. 1.000000: " IDLE(0),
 		"          <idle>-0       [000 d..1.   1.000000: " IDLE(0),
 		"          <idle>-0       000 1.000000: " IDLE(0),
@@ -140,6 +139,18 @@ static void no_heads(void **state)
 		if (n_evs != 1 || said.partial[0])
 			fail_msg("'%s': %zu events, '%s'", lines[i], n_evs, said.partial);
 	}
+}
+
+/* Where they belong is not known; that they are missing is. */
+static void stamps_out_of_range(void **state)
+{
+	(void)state;
+	read_lines(GOOD "          <idle>-0       [000] d..1.   4294967296.000000: " IDLE(0));
+	assert_int_equal(n_evs, 2);
+	assert_int_equal(evs[1].type, TMIGR_TRACED_LOST);
+	assert_int_equal(evs[1].t_ns, evs[0].t_ns);
+	assert_int_equal(evs[1].cpu, TMIGR_TRACED_NO_CPU);
+	assert_non_null(strstr(said.partial, "line 2: a stamp out of range"));
 }
 
 static void stamps_without_a_unit(void **state)
@@ -168,8 +179,8 @@ static void one_field(const char *text, const char *why)
 	if (!why && (evs[1].type == TMIGR_TRACED_LOST || said.partial[0]))
 		fail_msg("'%s': %s", text, said.partial);
 	if (why && (evs[1].type != TMIGR_TRACED_LOST || evs[1].value != 1 ||
-		    evs[1].t_ns != 2000000000 || evs[1].cpu != TMIGR_TRACED_NO_CPU ||
-		    !strstr(said.partial, why) || !strstr(said.partial, "text: line 2: ")))
+		    evs[1].t_ns != 2000000000 || evs[1].cpu != 0 || !strstr(said.partial, why) ||
+		    !strstr(said.partial, "text: line 2: ")))
 		fail_msg("'%s': type %u, '%s'", text, evs[1].type, said.partial);
 }
 
@@ -435,6 +446,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(heads),
 		cmocka_unit_test(no_heads),
+		cmocka_unit_test(stamps_out_of_range),
 		cmocka_unit_test(stamps_without_a_unit),
 		cmocka_unit_test(fields),
 		cmocka_unit_test(numbers),
