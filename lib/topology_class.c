@@ -126,9 +126,8 @@ static int move_cpus(struct tmigr_topology *topo, struct draft *d, const char *o
 		int idx = tmigr_topology_index(topo, list->cpus[i]);
 
 		if (idx < 0)
-			return tmigr_fail(err, -EINVAL,
-					  "class '%.100s': there is no CPU %u", override,
-					  list->cpus[i]);
+			return tmigr_fail(err, -EINVAL, "class '%.100s': there is no CPU %u",
+					  override, list->cpus[i]);
 		if (d->moved[idx])
 			return tmigr_fail(err, -EINVAL,
 					  "class '%.100s': CPU %u is in another --class already",
