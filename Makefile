@@ -150,13 +150,13 @@ $(B)/tmigrd: $(DAEMON_OBJ) $(B)/libtmigr.a
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# The interface descriptions, as C strings.
+# The interface descriptions, without the line on our license, as C strings.
 $(B)/daemon/methods.o: $(B)/interface.inc $(B)/service.inc
 $(B)/interface.inc: daemon/org.tmigrd.varlink
 $(B)/service.inc: daemon/org.varlink.service.varlink
 $(B)/interface.inc $(B)/service.inc:
 	$(Q)mkdir -p $(@D)
-	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
+	$(Q)sed '/^# SPDX-/d; s/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
 # The style sheet of HTML reports, without its comments, as C strings.
 $(B)/lib/html_style.o $(B)/fuzz/lib/html_style.o: $(B)/html.inc

@@ -205,6 +205,12 @@ static void check_tracefs(const struct doctor_facts *f, struct tmigr_check *c)
 
 static void check_ftrace(const struct doctor_facts *f, struct tmigr_check *c)
 {
+	/* Who has the choice wants to know it too. */
+	static const char lost[] =
+		"Lost with it: states before a CPU's first event; residency exact in spite of "
+		"losses; the order of updates by seq (it is rebuilt from their words); timers' "
+		"expiries in tree and top; the cost of tracing";
+
 	if (!ftrace_works(f)) {
 		say(c, TMIGR_CHECK_NOTE, "cannot measure here: %s",
 		    !f->tracefs[0]	   ? "tracefs is not mounted"
@@ -216,14 +222,9 @@ static void check_ftrace(const struct doctor_facts *f, struct tmigr_check *c)
 		else if (!f->ftrace_instances)
 			advise(c, "run as root, if BPF cannot be had");
 	} else if (kernel_lacks_bpf(f)) {
-		say(c, TMIGR_CHECK_NOTE,
-		    "measures here, as BPF cannot. Lost with it: states before a CPU's first "
-		    "event; "
-		    "residency exact in spite of losses; the order of updates by seq (it is "
-		    "rebuilt "
-		    "from their words); timers' expiries in tree and top; the cost of tracing");
+		say(c, TMIGR_CHECK_NOTE, "measures here, as BPF cannot. %s", lost);
 	} else {
-		say(c, TMIGR_CHECK_OK, "could measure too: --source ftrace");
+		say(c, TMIGR_CHECK_OK, "could measure too: --source ftrace. %s", lost);
 	}
 }
 

@@ -145,6 +145,19 @@ static void put_ms(struct tmigr_table *t, __u64 ns, __u64 n)
 	tmigr_table_cell(t, buf);
 }
 
+/* "0.005 / 3.956": one column, since neither says anything without the other. */
+static void put_short(struct tmigr_table *t, const json_t *row, __u64 n)
+{
+	double slept = (double)tmigr_rep_u64(row, "short_slept_ns");
+	double expected = (double)tmigr_rep_u64(row, "short_expected_ns");
+	char buf[64] = "-";
+
+	if (n)
+		snprintf(buf, sizeof(buf), "%.3f / %.3f", slept / (double)n / 1e6,
+			 expected / (double)n / 1e6);
+	tmigr_table_cell(t, buf);
+}
+
 static void wakeup_row(struct tmigr_table *t, const char *class_name, const char *state,
 		       const char *cause, const json_t *row, __u64 all)
 {
@@ -159,8 +172,7 @@ static void wakeup_row(struct tmigr_table *t, const char *class_name, const char
 	put_ms(t, tmigr_rep_u64(row, "slept_ns"), n);
 	put_ms(t, tmigr_rep_u64(row, "awake_ns"), n);
 	tmigr_table_count(t, cut);
-	put_ms(t, tmigr_rep_u64(row, "short_slept_ns"), cut);
-	put_ms(t, tmigr_rep_u64(row, "short_expected_ns"), cut);
+	put_short(t, row, cut);
 }
 
 /* Below the row of a cause: by interrupt, by whose timers. */
@@ -202,8 +214,8 @@ static void state_rows(struct tmigr_table *t, const char *class_name, const json
 
 struct tmigr_table *tmigr_table_wakeups(const json_t *report)
 {
-	static const char *const heads[] = {"wake-ups", "%",	 "slept ms", "awake ms",
-					    "short",	"after", "of ms"};
+	static const char *const heads[] = {"wake-ups", "%",	 "slept ms",
+					    "awake ms", "short", "after / of ms"};
 	const json_t *classes = json_object_get(latency_of(report), "classes"), *cl, *state;
 	struct tmigr_table *t = tmigr_table_new(3);
 	size_t i, k;

@@ -12,6 +12,7 @@
 
 #include "daemon.h"
 #include "tmigr/features.h"
+#include "tmigr/info.h"
 
 static const char help[] =
 	"Usage: tmigr doctor [OPTION...]\n"
@@ -20,7 +21,8 @@ static const char help[] =
 	"ok, note (the report reads differently), or FAIL (the main job does not work),\n"
 	"with what to do about it. Changes nothing.\n"
 	"\n"
-	"      --json   an array of {name, state, text, remedy}; state: ok, note, fail\n"
+	"      --json   an array of {name, state, text, remedy}; state: ok, note, fail. Where\n"
+	"               something fails, but a daemon answers, the last one is \"daemon\", ok\n"
 	"  -h, --help   print this\n"
 	"\n"
 	"Exit status: 0 the main job works here, or a daemon that answers does it; 1 it does "
@@ -60,16 +62,28 @@ static void print_text(const struct tmigr_check *checks, size_t n)
 	puts(before[0] == ',' ? "." : "The main job works here.");
 }
 
-static int print_json(const struct tmigr_check *checks, size_t n)
+static int append(json_t *array, const struct tmigr_check *c)
 {
+	return json_array_append_new(array,
+				     json_pack("{s:s, s:s, s:o, s:s}", "name", c->name, "state",
+					       json_states[c->state], "text",
+					       tmigr_json_text(c->text), "remedy", c->remedy));
+}
+
+/* @d: that is why the exit status is 0 all the same; NULL. */
+static int print_json(const struct tmigr_check *checks, size_t n, const struct daemon *d)
+{
+	struct tmigr_check served = {.name = "daemon", .state = TMIGR_CHECK_OK};
 	json_t *array = json_array();
 	int r = array ? 0 : -1;
 
 	for (size_t i = 0; r == 0 && i < n; i++)
-		r = json_array_append_new(array,
-					  json_pack("{s:s, s:s, s:s, s:s}", "name", checks[i].name,
-						    "state", json_states[checks[i].state], "text",
-						    checks[i].text, "remedy", checks[i].remedy));
+		r = append(array, &checks[i]);
+	if (d)
+		snprintf(served.text, sizeof(served.text),
+			 "tmigrd answers at %s, and run, tree and top ask it", d->path);
+	if (r == 0 && d)
+		r = append(array, &served);
 	if (r == 0)
 		r = json_dumpf(array, stdout, JSON_INDENT(2));
 	if (r == 0)
@@ -78,26 +92,21 @@ static int print_json(const struct tmigr_check *checks, size_t n)
 	return r;
 }
 
-/* Does the daemon the main job for one who may not?  (Where it is silent this takes a while,
- * so it is asked only then.) */
-static bool daemon_serves(bool json)
+/* The daemon that does the main job for one who may not; or NULL.  (Where it is silent this
+ * takes a while, so it is asked only then.) */
+static struct daemon *who_serves(void)
 {
 	const struct daemon_opts opts = {0};
 	struct daemon *d = NULL;
 	struct tmigr_err err;
 
-	if (daemon_need(&opts, &d, &err) < 0)
-		return false;
-	if (!json)
-		printf("But tmigrd does it: it answers at %s, and run, tree and top ask it.\n",
-		       d->path);
-	daemon_close(d);
-	return true;
+	return daemon_need(&opts, &d, &err) < 0 ? NULL : d;
 }
 
 int verb_doctor(int argc, char **argv)
 {
 	struct tmigr_check *checks;
+	struct daemon *d = NULL;
 	bool json = false;
 	int c, fails, r = 0;
 	size_t n;
@@ -114,13 +123,19 @@ int verb_doctor(int argc, char **argv)
 	fails = tmigr_doctor(&checks, &n);
 	if (fails < 0)
 		return tool_error("doctor", "%s", strerror(-fails));
-	if (json)
-		r = print_json(checks, n);
-	else
+	if (!json)
 		print_text(checks, n);
+	if (fails)
+		d = who_serves();
+	if (json)
+		r = print_json(checks, n, d);
+	else if (d)
+		printf("But tmigrd does it: it answers at %s, and run, tree and top ask it.\n",
+		       d->path);
 	free(checks);
-	if (fails && daemon_serves(json))
+	if (d)
 		fails = 0;
+	daemon_close(d);
 	if (tool_flush("doctor") != TMIGR_EXIT_OK)
 		return TMIGR_EXIT_ERROR;
 	if (r < 0)

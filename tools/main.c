@@ -157,8 +157,9 @@ static int print_usage(void)
 	       "explains\n"
 	       "one; 'tmigr --version' names the version and the libraries that are built in.\n"
 	       "\n"
-	       "Exit status: 0 fine, 1 error, 2 wrong usage; 'run' passes its command's status "
-	       "on.\n");
+	       "Exit status: 0 fine, 1 error, 2 wrong usage, 3 a --fail-if is true; 'run' passes "
+	       "its\n"
+	       "command's status on.\n");
 	return tool_flush(NULL);
 }
 

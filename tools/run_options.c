@@ -44,9 +44,10 @@ static const char help[] =
 	"      --json               print the report as JSON (with -n: each run's); the command's\n"
 	"                           standard output goes to standard error then\n" FAIL_IF_HELP
 	"      --progress, --no-progress\n"
-	"                           show the line with elapsed time and present migrator always,\n"
-	"                           or never (else: on a terminal, unless COMMAND writes there\n"
-	"                           itself, that is without -o)\n"
+	"                           show the line with elapsed time and present migrator also on\n"
+	"                           a terminal where COMMAND writes itself (that is without -o),\n"
+	"                           or never (else: on one where it does not). It is shown on\n"
+	"                           standard error, where that is a terminal\n"
 	"  -h, --help               print this\n"
 	"\n"
 	"Several runs, beside a benchmark:\n"

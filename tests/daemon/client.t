@@ -213,7 +213,10 @@ else
 		run 0 as "$g" env TMIGR_SOCKET="$sock" "$TMP/tmigr" doctor
 		out_has "doctor: what the user may not, the daemon does" "But tmigrd does it: it answers at $sock"
 		run 0 as "$g" env TMIGR_SOCKET="$sock" "$TMP/tmigr" doctor --json
-		check "as JSON: the checks alone" python3 -m json.tool "$TMP/out"
+		json_is "as JSON too: why it is 0" "$TMP/out" \
+			"r[-1] == {'name': 'daemon', 'state': 'ok', 'remedy': '', 'text': 'tmigrd answers at $sock, and run, tree and top ask it'} and any(c['state'] == 'fail' for c in r[:-1])"
+		run 0 env TMIGR_SOCKET="$sock" "$TMIGR" doctor --json
+		json_is "and nothing of it where it is not why" "$TMP/out" "r[-1]['name'] == 'libraries'"
 		run 3 as "$g" "$TMP/tmigr" run "${s[@]}" -o "$TMP/open/r" --record -- sh -c 'exit 3'
 		cp "$TMP/out" "$TMP/live"
 		run 0 as "$g" "$TMP/tmigr" report "$TMP/open/r/events.tmr"

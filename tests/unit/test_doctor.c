@@ -135,6 +135,9 @@ static void good_board(void **state)
 	expect(b, "cpuidle-driver", OK, "driver psci_idle, governor menu, up to 2 states", "", "");
 	expect(b, "lockdown", OK, "integrity", "", "");
 	expect(b, "libraries", OK, "libbpf", "", "");
+	/* What it would lose is told before it has to be used; whole. */
+	expect(b, "ftrace", OK, "--source ftrace. Lost with it: states before", "", "");
+	expect(b, "ftrace", OK, "the cost of tracing", "", "");
 }
 
 static void tracepoints(void **state)
@@ -168,6 +171,7 @@ static void btf(void **state)
 	expect(b, "btf", NOTE, "see ftrace", "CONFIG_DEBUG_INFO_BTF", "kallsyms ftrace");
 	expect(b, "ftrace", NOTE, "Lost with it: states before a CPU's first event", "",
 	       "btf kallsyms");
+	expect(b, "ftrace", NOTE, "the cost of tracing", "", "btf kallsyms");
 	assert_int_equal(judge(b), 0);
 	b->f.ftrace_tmigr = false;
 	expect(b, "tmigr-tracepoints", FAIL, "residency alone works", "6.9", "btf kallsyms ftrace");

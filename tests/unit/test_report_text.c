@@ -225,6 +225,37 @@ static void test_notes(void **state)
 	machine_free(m);
 }
 
+/* How long a short interval was, and was to be, stand together at any width. */
+static void test_wakeups(void **state)
+{
+	static const char latency[] =
+		"{\"causes_known\": true, \"cpus\": [], \"classes\": [{\"class\": \"LITTLE\","
+		" \"states\": [{\"name\": \"cluster-off\", \"entries\": 4, \"wakeups\": ["
+		"  {\"cause\": \"own-timer\", \"count\": 2, \"slept_ns\": 6000000,"
+		"   \"awake_ns\": 20000, \"short\": 0},"
+		"  {\"cause\": \"device-irq\", \"count\": 2, \"slept_ns\": 6000000,"
+		"   \"awake_ns\": 20000, \"short\": 2, \"short_slept_ns\": 10000,"
+		"   \"short_expected_ns\": 7912000}],"
+		"  \"irqs\": [{\"irq\": 36, \"name\": \"virtio1-req.0\", \"count\": 2,"
+		"   \"slept_ns\": 6000000, \"awake_ns\": 20000, \"short\": 2,"
+		"   \"short_slept_ns\": 10000, \"short_expected_ns\": 7912000}]}]}]}";
+	json_t *r = report_4_4();
+	char *text, *row;
+
+	(void)state;
+	json_object_set_new(r, "latency", json_loads(latency, 0, NULL));
+	text = render(tmigr_report_text, r);
+	assert_non_null(strstr(text, "after / of ms\n"));
+	assert_non_null(strstr(text, "  0.005 / 3.956\n"));
+	/* None was short. */
+	row = strstr(text, "own-timer");
+	assert_non_null(row);
+	*strchr(row, '\n') = '\0';
+	assert_string_equal(strrchr(row, ' '), " -");
+	free(text);
+	json_decref(r);
+}
+
 static void test_write_errors(void **state)
 {
 	static const view_fn fns[] = {tmigr_report_text,	  tmigr_report_json,
@@ -252,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_narrow_enough),
 		cmocka_unit_test(test_control_characters),
 		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_wakeups),
 		cmocka_unit_test(test_write_errors),
 	};
 
