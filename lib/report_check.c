@@ -165,8 +165,9 @@ static const struct shape woke_shape[] = {
 };
 
 static const struct shape remote_shape[] = {
-	{"executor", UINT, 0, NULL},	  {"target", UINT, 0, NULL},	  {"count", UINT, 0, NULL},
-	{"woke_executor", UINT, NULLABLE, NULL}, {"woke", ARRAY, 0, woke_shape}, {0},
+	{"executor", UINT, 0, NULL},	{"target", UINT, 0, NULL},
+	{"count", UINT, 0, NULL},	{"woke_executor", UINT, NULLABLE, NULL},
+	{"woke", ARRAY, 0, woke_shape}, {0},
 };
 
 static const struct shape group_shape[] = {
