@@ -281,7 +281,8 @@ static json_t *build_remote(const struct tmigr_report_source *in)
 		} else {
 			const struct tmigr_remote *t = &res->remote[i];
 
-			p = build_pair(in, t->executor, t->target, t->count, t->woke, t->woke_unknown);
+			p = build_pair(in, t->executor, t->target, t->count, t->woke,
+				       t->woke_unknown);
 		}
 		bad |= json_array_append_new(array, p) < 0;
 	}
