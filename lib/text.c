@@ -40,6 +40,7 @@ struct text {
 	char *buf;
 	size_t at, n; /* unread part of buf: [at, n) */
 	bool eof, stopped;
+	bool cut;      /* the last line has no end */
 	bool skipping; /* the rest of a line that is too long */
 	__u64 skipped; /* bytes of it */
 	__u64 line;    /* number of the present one */
@@ -109,10 +110,13 @@ static int nothing(const struct text *t, struct tmigr_err *err)
 				  "%s: a trace of %llu events, none of them cpu_idle or of timer "
 				  "migration",
 				  t->path, (unsigned long long)t->heads);
+	if (t->cut || t->skipped)
+		return tmigr_fail(
+			err, -EINVAL,
+			"%s: no line of it is an event of a trace, and line %llu has no end",
+			t->path, (unsigned long long)t->line + 1);
 	return tmigr_fail(err, -EINVAL,
-			  t->line || t->skipped || t->src.partial[0]
-				  ? "%s: no line of it is an event of a trace"
-				  : "%s: empty",
+			  t->line ? "%s: no line of it is an event of a trace" : "%s: empty",
 			  t->path);
 }
 
@@ -148,7 +152,8 @@ static int next_line(struct text *t, struct text_line *ret, struct tmigr_err *er
 			return 1;
 		}
 		if (t->eof) {
-			if (t->n > t->at || t->skipping)
+			t->cut = t->n > t->at || t->skipping;
+			if (t->cut)
 				partial(t, "%s: ends in the middle of line %llu", t->path,
 					(unsigned long long)t->line + 1);
 			t->at = t->n;

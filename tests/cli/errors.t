@@ -120,6 +120,7 @@ ERRORS = [
         'report', 'compare', 'hotplug', 'export -f json', 'import -o new', 'tree')),
     *((f'{v} {{T}}/folder', 1, '{T}/folder', 'not a run directory|is a folder|Is a directory') for v in (
         'report', 'compare', 'hotplug', 'export -f json', 'import -o new', 'tree')),
+    ('report {T}/endless', 1, '{T}/endless', 'no line of it is an event of a trace, and line 1 has no end'),
     *((f'{v} {{T}}/text', 1, '{T}/text', 'no line of it is an event|not a tmigr recording') for v in (
         'report', 'compare', 'hotplug', 'export -f json', 'import -o new', 'tree')),
     *((f'{v} {{T}}/gzip', 1, '{T}/gzip', "compressed: give what 'zcat' makes of it") for v in (
@@ -344,6 +345,7 @@ class World:
         (t / 'text').write_text('Dear Sir or Madam,\n' * 100)
         (t / 'gzip').write_bytes(bytes.fromhex('1f8b0800') + bytes(60))
         (t / 'trace').write_text(TRACE)
+        (t / 'endless').write_text('hello')
         (t / 'counted').write_text(f'#P:2\n{TRACE}')
         (t / 'hotplug').write_bytes(gzip.decompress((FIXTURES / 'hotplug/rk3576-7.3.4-unaware.txt.gz').read_bytes()))
         shutil.copy(FIXTURES / 'captures/rk3576-7.3.4-all/boot-trace.txt', t / 'boot')

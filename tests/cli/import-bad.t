@@ -52,7 +52,7 @@ refused "other events only" "a trace of .* events, none of them" "$TMP/others"
 sed -E 's/ ([0-9]+)\.([0-9]+): / \1\2: /' "$good" >"$TMP/tsc"
 refused "stamps without a unit" "no unit.*trace_clock" "$TMP/tsc"
 head -c 60 "$good" >"$TMP/short"
-refused "cut in the first line" "short: no line of it is an event" "$TMP/short"
+refused "cut in the first line" "short: no line of it is an event of a trace, and line 3 has no end" "$TMP/short"
 { yes x | tr -d '\n' | head -c 3000000; } >"$TMP/long"
 refused "one gigantic line" "long: no line of it is an event" "$TMP/long"
 

@@ -101,7 +101,7 @@ def inputs(tmp):
     recording = DEMO.read_bytes()
     part(tmp, 'recording', recording, len(recording) * 3 // 5, 'the file stops inside a frame')
     dat = gzip.open(TESTS / 'fixtures/tracedat/version-6.dat.gz').read()
-    refused(tmp, 'text, in its head', text, 20, 'ends in the middle of line')
+    refused(tmp, 'text, in its head', text, 20, 'and line 3 has no end')
     refused(tmp, 'recording, in its head', recording, 10, 'stops at byte 10')
     refused(tmp, 'trace.dat', dat, len(dat) // 2, 'cannot be read from a pipe')
     refused(tmp, 'nothing', text, 0, 'empty')

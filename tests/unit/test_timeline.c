@@ -183,8 +183,11 @@ static bool is_big(const json_t *report, int cpu)
 	const json_t *classes = json_object_get(report, "classes");
 	size_t k = (size_t)class_of(report, (unsigned int)cpu);
 
+	/* (Where all are level, none is.) */
 	return member(json_array_get(classes, k), "capacity") ==
-	       member(json_array_get(classes, n - 1), "capacity");
+		       member(json_array_get(classes, n - 1), "capacity") &&
+	       member(json_array_get(classes, 0), "capacity") !=
+		       member(json_array_get(classes, n - 1), "capacity");
 }
 
 /* The longest of a big CPU, the first of such; of any CPU where none of a big is there. */
