@@ -14,6 +14,7 @@
 #include "import_priv.h"
 #include "tmigr/import.h"
 #include "topology_class.h"
+#include "topology_copy.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 
@@ -89,7 +90,7 @@ static int read_root(const char *root, const char *const *classes, size_t n_clas
 	/* Steps that nothing names have numbers. */
 	if (names && tmigr_step_names_read(root, names) == -ENOMEM)
 		return tmigr_fail(err, -ENOMEM, "no memory for the steps of hotplug");
-	return tmigr_topology_read(root, classes, n_classes, ret, err);
+	return topology_read_copy(root, classes, n_classes, ret, err);
 }
 
 static int read_snapshot(const char *path, const char *const *classes, size_t n_classes,
