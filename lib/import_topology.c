@@ -93,44 +93,79 @@ static int read_root(const char *root, const char *const *classes, size_t n_clas
 	return topology_read_copy(root, classes, n_classes, ret, err);
 }
 
+/* What was said of a file in a temporary folder is said of the user's own. */
+static void say_of(struct tmigr_err *err, const char *temporary, const char *own)
+{
+	size_t n = strlen(temporary);
+	struct tmigr_err said;
+
+	if (!err || strncmp(err->text, temporary, n))
+		return;
+	said = *err;
+	tmigr_fail(err, 0, "%s%s", own, said.text + n);
+}
+
+static int read_tar(const char *path, const char *const *classes, size_t n_classes,
+		    struct tmigr_topology **ret, struct tmigr_step_names *names,
+		    struct tmigr_err *err)
+{
+	char unpacked[64] = "", temporary[sizeof(unpacked) + 1], own[PATH_MAX + 2];
+	int r = import_untar(path, unpacked, err);
+
+	if (r == 0 && !is_folder(unpacked, CPU_DIR))
+		r = tmigr_fail(err, -EINVAL, "%s: no tar file of " CPU_DIR, path);
+	if (r == 0) {
+		r = read_root(unpacked, classes, n_classes, ret, names, err);
+		snprintf(temporary, sizeof(temporary), "%s/", unpacked);
+		snprintf(own, sizeof(own), "%s: ", path);
+		if (r < 0)
+			say_of(err, temporary, own);
+	}
+	import_remove(unpacked);
+	return r;
+}
+
+static int read_folder(const char *path, const char *const *classes, size_t n_classes,
+		       struct tmigr_topology **ret, struct tmigr_step_names *names,
+		       struct tmigr_err *err)
+{
+	/* tar and cp leave out some of the folders above, or all. */
+	static const char *const below[] = {"", "/cpu", "/system/cpu", "/devices/system/cpu"};
+	char root[64] = "", temporary[128], folder[PATH_MAX];
+	size_t i = 0;
+	int r;
+
+	while (i < 4 &&
+	       (snprintf(folder, sizeof(folder), "%s%s", path, below[i]) >= (int)sizeof(folder) ||
+		!is_cpu_folder(folder)))
+		i++;
+	if (i == 4)
+		return tmigr_fail(err, -EINVAL,
+				  "%s: no copy of /sys/devices/system/cpu in it (no cpu0)", path);
+	r = make_root(folder, root, err);
+	if (r == 0) {
+		r = read_root(root, classes, n_classes, ret, names, err);
+		snprintf(temporary, sizeof(temporary), "%s" CPU_DIR, root);
+		if (r < 0)
+			say_of(err, temporary, folder);
+	}
+	unlink_root(root);
+	return r;
+}
+
 static int read_snapshot(const char *path, const char *const *classes, size_t n_classes,
 			 struct tmigr_topology **ret, struct tmigr_step_names *names,
 			 struct tmigr_err *err)
 {
-	char root[64] = "", unpacked[64] = "", folder[PATH_MAX];
 	struct stat st;
-	int r = 0;
 
 	if (stat(path, &st) < 0)
 		return tmigr_fail(err, -errno, "%s: %s", path, strerror(errno));
-	if (!S_ISDIR(st.st_mode)) {
-		r = import_untar(path, unpacked, err);
-		path = unpacked;
-	}
-	if (r == 0 && is_folder(path, CPU_DIR)) {
-		r = read_root(path, classes, n_classes, ret, names, err);
-	} else if (r == 0) {
-		/* tar and cp leave out some of the folders above, or all. */
-		static const char *const below[] = {"", "/cpu", "/system/cpu",
-						    "/devices/system/cpu"};
-		size_t i = 0;
-
-		while (i < 4 && (snprintf(folder, sizeof(folder), "%s%s", path, below[i]) >=
-					 (int)sizeof(folder) ||
-				 !is_cpu_folder(folder)))
-			i++;
-		if (i == 4)
-			r = tmigr_fail(err, -EINVAL,
-				       "%s: no copy of /sys/devices/system/cpu in it (no cpu0)",
-				       path);
-		else
-			r = make_root(folder, root, err);
-		if (r == 0)
-			r = read_root(root, classes, n_classes, ret, names, err);
-	}
-	unlink_root(root);
-	import_remove(unpacked);
-	return r;
+	if (!S_ISDIR(st.st_mode))
+		return read_tar(path, classes, n_classes, ret, names, err);
+	if (is_folder(path, CPU_DIR))
+		return read_root(path, classes, n_classes, ret, names, err);
+	return read_folder(path, classes, n_classes, ret, names, err);
 }
 
 static int make(const unsigned int *cpus, size_t n_cpus, const char *const *classes,
