@@ -272,7 +272,7 @@ UNMADE_FILES = {
         'ftrace_instance', 'ftrace_read', 'hotplug_file', 'hotplug_live', 'live', 'live_drain', 'live_edge', 'live_latency',
         'live_load', 'live_snapshot', 'perfetto')), GRANTED),
     **dict.fromkeys((f'lib/{x}.c' for x in (
-        'housekeeping', 'import_topology', 'import_untar', 'machine_change', 'recording_write', 'rundir')), SYSTEM),
+        'housekeeping', 'import_topology', 'import_untar', 'machine_change', 'recording_write', 'rundir', 'rundir_make')), SYSTEM),
     **dict.fromkeys((f'lib/{x}.c' for x in ('compare', 'engine', 'engine_edge', 'engine_window', 'runset')), CALLER),
     'lib/varlink_client.c': DAEMON,
     'daemon/client.c': 'tests/daemon/memory.t: that the log tells of it',
