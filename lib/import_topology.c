@@ -41,22 +41,17 @@ static bool is_cpu_folder(const char *path)
 }
 
 /* A folder of its own in which @cpu_dir is at the place where it was: "" or a path
- * to take away by unlink_root(). */
+ * to take away by import_remove(). */
 static int make_root(const char *cpu_dir, char root[64], struct tmigr_err *err)
 {
 	char path[128], target[PATH_MAX];
-	const char *tmp = getenv("TMPDIR");
+	int r;
 
 	if (!realpath(cpu_dir, target))
 		return tmigr_fail(err, -errno, "%s: %s", cpu_dir, strerror(errno));
-	if (snprintf(root, 64, "%s/tmigr-XXXXXX", tmp && *tmp ? tmp : "/tmp") >= 64)
-		snprintf(root, 64, "/tmp/tmigr-XXXXXX");
-	if (!mkdtemp(root)) {
-		int e = errno;
-
-		root[0] = '\0';
-		return tmigr_fail(err, -e, "no temporary folder: %s", strerror(e));
-	}
+	r = import_make_folder(root, err);
+	if (r < 0)
+		return r;
 	for (size_t i = N_ABOVE; i-- > 0;) {
 		snprintf(path, sizeof(path), "%s%s", root, above[i]);
 		if (mkdir(path, 0700) < 0)
@@ -66,21 +61,6 @@ static int make_root(const char *cpu_dir, char root[64], struct tmigr_err *err)
 	if (symlink(target, path) < 0)
 		return tmigr_fail(err, -errno, "%s: %s", path, strerror(errno));
 	return 0;
-}
-
-static void unlink_root(const char *root)
-{
-	char path[128];
-
-	if (!*root)
-		return;
-	snprintf(path, sizeof(path), "%s%s", root, CPU_DIR);
-	unlink(path);
-	for (size_t i = 0; i < N_ABOVE; i++) {
-		snprintf(path, sizeof(path), "%s%s", root, above[i]);
-		rmdir(path);
-	}
-	rmdir(root);
 }
 
 static int read_root(const char *root, const char *const *classes, size_t n_classes,
@@ -109,7 +89,7 @@ static int read_tar(const char *path, const char *const *classes, size_t n_class
 		    struct tmigr_topology **ret, struct tmigr_step_names *names,
 		    struct tmigr_err *err)
 {
-	char unpacked[64] = "", temporary[sizeof(unpacked) + 1], own[PATH_MAX + 2];
+	char unpacked[64], temporary[sizeof(unpacked) + 1], own[PATH_MAX + 2];
 	int r = import_untar(path, unpacked, err);
 
 	if (r == 0 && !is_folder(unpacked, CPU_DIR))
@@ -149,7 +129,7 @@ static int read_folder(const char *path, const char *const *classes, size_t n_cl
 		if (r < 0)
 			say_of(err, temporary, folder);
 	}
-	unlink_root(root);
+	import_remove(root);
 	return r;
 }
 

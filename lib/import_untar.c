@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,21 +17,6 @@
 #define BLOCK	  512
 #define FILE_MAX  (1u << 20) /* bytes of one file; anything longer is no sysfs */
 #define FILES_MAX 4000000u   /* members: 65536 CPUs with 60 files each */
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	remove(path);
-	return 0;
-}
-
-void import_remove(const char *folder)
-{
-	if (*folder)
-		nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 /* "sys/devices/system/cpu/..." from wherever in a member's name it begins; NULL:
  * something else. */
@@ -161,20 +145,15 @@ static int member(FILE *f, const char *path, const char *folder, bool first, siz
 
 int import_untar(const char *path, char folder[64], struct tmigr_err *err)
 {
-	const char *tmp = getenv("TMPDIR");
 	FILE *f = fopen(path, "re");
 	size_t found = 0, n = 0;
-	int r = 1;
+	int r;
 
+	folder[0] = '\0';
 	if (!f)
 		return tmigr_fail(err, -errno, "%s: %s", path, strerror(errno));
-	if (snprintf(folder, 64, "%s/tmigr-XXXXXX", tmp && *tmp ? tmp : "/tmp") >= 64)
-		snprintf(folder, 64, "/tmp/tmigr-XXXXXX");
-	if (!mkdtemp(folder)) {
-		r = tmigr_fail(err, -errno, "no temporary folder: %s", strerror(errno));
-		folder[0] = '\0';
-	}
-	for (; r > 0 && n < FILES_MAX; n++)
+	r = import_make_folder(folder, err);
+	for (r = r < 0 ? r : 1; r > 0 && n < FILES_MAX; n++)
 		r = member(f, path, folder, !n, &found, err);
 	fclose(f);
 	if (r > 0)

@@ -4,12 +4,14 @@
 #include <signal.h>
 
 #include "tmigr.h"
+#include "tmigr/import.h"
 #include "tmigr/rundir.h"
 
 static void on_signal(int sig)
 {
 	tmigr_outfile_interrupted();
 	tmigr_rundir_interrupted();
+	tmigr_import_interrupted();
 	/* The handler is gone with its first call (SA_RESETHAND). */
 	raise(sig);
 }

@@ -142,6 +142,8 @@ run 0 "$TMIGR" report --cpus "$TMP/part.tar" "$good"
 check "one block of zeros ends it as well" cmp "$TMP/out" "$TMP/text"
 head -c 100 "$TMP/cpus.tar" >"$TMP/part.tar"
 refused "less than a head" "part.tar: .*not a tar file" "$good" --cpus "$TMP/part.tar"
+TMPDIR=$TMP/nothing run 1 "$TMIGR" report --cpus "$TMP/cpus.tar" "$good"
+one_error_line "no place for a temporary folder" "tmigr report: no temporary folder: No such file"
 rm "$cpus/cpu2/cpu_capacity"
 refused "a CPU without capacity" "cpu/cpu2/cpu_capacity: No such file.*, but other CPUs have theirs, and CPU 2 is not offline there" "$good" \
 	--cpus "$TMP/snap"

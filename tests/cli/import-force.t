@@ -103,7 +103,7 @@ else
 fi
 
 # ---- interrupts ----
-# A trace comes through a FIFO that stays open: the program waits for more.
+# A trace, or a tar file, comes through a FIFO that stays open: the program waits for more.
 mkfifo "$TMP/fifo"
 stop() { # SIGNAL NUMBER PATTERN-OF-FILES-TO-WAIT-FOR INPUT ARGUMENT...
 	local sig=$1 number=$2 wait_for=$3 input=$4
@@ -136,4 +136,24 @@ stop KILL 9 "$TMP/old/events.tmr.new" "$TMP/big" import --force -o "$TMP/old" "$
 run 0 "$TMIGR" report "$TMP/old"
 run 0 "$TMIGR" import -q --force -o "$TMP/old" "$good"
 is "nothing is left of one that was killed" "$(find "$TMP/old" -name '*.new')" ""
+
+mkdir -p "$TMP/snap/sys/devices/system/cpu/cpu0/cpuidle"
+echo 0-7 | tee "$TMP/snap/sys/devices/system/cpu/present" >"$TMP/snap/sys/devices/system/cpu/cpu0/cpuidle/x"
+tar -C "$TMP/snap" -cf - sys | head -c 5120 >"$TMP/half.tar"
+before=$(state "$TMP/old")
+folder="$TMPDIR/tmigr-*/sys/devices/system/cpu"
+for sig in "INT 2" "TERM 15" "HUP 1"; do
+	# shellcheck disable=SC2086
+	stop $sig "$folder" "$TMP/half.tar" report --cpus "$TMP/fifo" "$good"
+	is "... and no temporary folder is left" "$(ls -A "$TMPDIR")" ""
+done
+stop INT 2 "$folder" "$TMP/half.tar" import --force -o "$TMP/old" --cpus "$TMP/fifo" "$good"
+is "... and no temporary folder is left" "$(ls -A "$TMPDIR")" ""
+is "... but the earlier run" "$(state "$TMP/old")" "$before"
+stop INT 2 "$folder" "$TMP/half.tar" tree --cpus "$TMP/fifo" \
+	tests/fixtures/captures/rk3576-7.3.4-all/boot-trace.txt
+is "... and no temporary folder is left" "$(ls -A "$TMPDIR")" ""
+zcat tests/fixtures/hotplug/rk3576-7.3.4-unaware.txt.gz >"$TMP/hotplug"
+stop INT 2 "$folder" "$TMP/half.tar" hotplug --cpus "$TMP/fifo" "$TMP/hotplug"
+is "... and no temporary folder is left" "$(ls -A "$TMPDIR")" ""
 done_testing
