@@ -122,6 +122,9 @@ ERRORS = [
         'report', 'compare', 'hotplug', 'export -f json', 'import -o new', 'tree')),
     *((f'{v} {{T}}/text', 1, '{T}/text', 'no line of it is an event|not a tmigr recording') for v in (
         'report', 'compare', 'hotplug', 'export -f json', 'import -o new', 'tree')),
+    *((f'{v} {{T}}/{f}', 1, f'{{T}}/{f}', "not a tmigr recording .'tmigr import' makes a run directory of a trace") for v in (
+        'compare', 'export -f json', 'export -f csv', 'export -f perfetto -o {T}/here/x', 'report --html {T}/here/x')
+      for f in ('trace', 'cut.dat')),
     *((f'{v} {{T}}/gzip', 1, '{T}/gzip', "compressed: give what 'zcat' makes of it") for v in (
         'report', 'hotplug', 'import -o new', 'tree')),
     *((f'{v} --cpus {{T}}/nope {{T}}/trace', 1, '{T}/nope', NOT_FOUND) for v in ('report', 'import -o new', 'tree')),
