@@ -26,6 +26,12 @@ static int no_memory(const struct import *im)
 	return tmigr_fail(im->err, -ENOMEM, "%s: no memory", im->path);
 }
 
+/* Nothing of it stays, whatever its writer says. */
+static int recording_failed(const struct import *im, int r)
+{
+	return tmigr_fail(im->err, r, "%s: cannot write: %s", im->opts->recording, strerror(-r));
+}
+
 /* ---- from the sequencer ---- */
 
 static int on_begin(void *arg, __u64 start_ns, const unsigned int *cpus, size_t n_cpus)
@@ -50,9 +56,9 @@ static int on_begin(void *arg, __u64 start_ns, const unsigned int *cpus, size_t 
 			 (json_int_t)start_ns, "info", im->info);
 	if (!meta)
 		return no_memory(im);
-	r = tmigr_recording_create(im->opts->recording, true, meta, &im->recording, im->err);
+	r = tmigr_recording_create(im->opts->recording, true, meta, &im->recording, NULL);
 	json_decref(meta);
-	return r;
+	return r < 0 ? recording_failed(im, r) : r;
 }
 
 /* CPUs that come later than the prologue have no place in the model. */
@@ -75,7 +81,8 @@ static int on_records(void *arg, const struct tmigr_rec *recs, size_t n)
 	if (r < 0)
 		return r == -ENOMEM ? no_memory(im) : r;
 	look_for_strangers(im, recs, n);
-	return im->recording ? tmigr_recording_events(im->recording, recs, n, im->err) : 0;
+	r = im->recording ? tmigr_recording_events(im->recording, recs, n, NULL) : 0;
+	return r < 0 ? recording_failed(im, r) : 0;
 }
 
 static int advance(struct import *im, __u64 watermark_ns)
@@ -90,9 +97,9 @@ static int advance(struct import *im, __u64 watermark_ns)
 	watermark_ns -= TMIGR_SEQUENCER_HOLD_NS;
 	if (im->recording && watermark_ns - im->marked_ns > TMIGR_LOOKAHEAD_NS) {
 		im->marked_ns = watermark_ns;
-		r = tmigr_recording_mark(im->recording, watermark_ns, im->err);
+		r = tmigr_recording_mark(im->recording, watermark_ns, NULL);
 	}
-	return r < 0 ? r : tmigr_model_advance(im->model, watermark_ns);
+	return r < 0 ? recording_failed(im, r) : tmigr_model_advance(im->model, watermark_ns);
 }
 
 /* ---- all of it ---- */
@@ -137,9 +144,9 @@ static int end_recording(struct import *im, const json_t *end_info)
 	if (!end)
 		return no_memory(im);
 	im->recording = NULL;
-	r = tmigr_recording_end(w, end, im->err);
+	r = tmigr_recording_end(w, end, NULL);
 	json_decref(end);
-	return r;
+	return r < 0 ? recording_failed(im, r) : 0;
 }
 
 static int finish(struct import *im, json_t **ret_report)

@@ -44,11 +44,17 @@ json_t *import_info(struct import *im);
 json_t *import_end_info(struct import *im);
 
 /*
+ * A new temporary folder, which an interrupt takes away as import_remove() does.
+ * @folder is its path, "": none was made.
+ */
+int import_make_folder(char folder[64], struct tmigr_err *err);
+void import_remove(const char *folder);
+
+/*
  * Unpacks the files of CPUs that a tar file has into a new temporary folder, as
- * far as this tool reads them.  @folder is its path, to be given to
- * import_remove() also where it fails; "": none was made.
+ * far as this tool reads them.  @folder is to be given to import_remove() also
+ * where it fails.
  */
 int import_untar(const char *path, char folder[64], struct tmigr_err *err);
-void import_remove(const char *folder);
 
 #endif

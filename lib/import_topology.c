@@ -14,6 +14,7 @@
 #include "import_priv.h"
 #include "tmigr/import.h"
 #include "topology_class.h"
+#include "topology_copy.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 
@@ -40,22 +41,17 @@ static bool is_cpu_folder(const char *path)
 }
 
 /* A folder of its own in which @cpu_dir is at the place where it was: "" or a path
- * to take away by unlink_root(). */
+ * to take away by import_remove(). */
 static int make_root(const char *cpu_dir, char root[64], struct tmigr_err *err)
 {
 	char path[128], target[PATH_MAX];
-	const char *tmp = getenv("TMPDIR");
+	int r;
 
 	if (!realpath(cpu_dir, target))
 		return tmigr_fail(err, -errno, "%s: %s", cpu_dir, strerror(errno));
-	if (snprintf(root, 64, "%s/tmigr-XXXXXX", tmp && *tmp ? tmp : "/tmp") >= 64)
-		snprintf(root, 64, "/tmp/tmigr-XXXXXX");
-	if (!mkdtemp(root)) {
-		int e = errno;
-
-		root[0] = '\0';
-		return tmigr_fail(err, -e, "no temporary folder: %s", strerror(e));
-	}
+	r = import_make_folder(root, err);
+	if (r < 0)
+		return r;
 	for (size_t i = N_ABOVE; i-- > 0;) {
 		snprintf(path, sizeof(path), "%s%s", root, above[i]);
 		if (mkdir(path, 0700) < 0)
@@ -67,21 +63,6 @@ static int make_root(const char *cpu_dir, char root[64], struct tmigr_err *err)
 	return 0;
 }
 
-static void unlink_root(const char *root)
-{
-	char path[128];
-
-	if (!*root)
-		return;
-	snprintf(path, sizeof(path), "%s%s", root, CPU_DIR);
-	unlink(path);
-	for (size_t i = 0; i < N_ABOVE; i++) {
-		snprintf(path, sizeof(path), "%s%s", root, above[i]);
-		rmdir(path);
-	}
-	rmdir(root);
-}
-
 static int read_root(const char *root, const char *const *classes, size_t n_classes,
 		     struct tmigr_topology **ret, struct tmigr_step_names *names,
 		     struct tmigr_err *err)
@@ -89,47 +70,82 @@ static int read_root(const char *root, const char *const *classes, size_t n_clas
 	/* Steps that nothing names have numbers. */
 	if (names && tmigr_step_names_read(root, names) == -ENOMEM)
 		return tmigr_fail(err, -ENOMEM, "no memory for the steps of hotplug");
-	return tmigr_topology_read(root, classes, n_classes, ret, err);
+	return topology_read_copy(root, classes, n_classes, ret, err);
+}
+
+/* What was said of a file in a temporary folder is said of the user's own. */
+static void say_of(struct tmigr_err *err, const char *temporary, const char *own)
+{
+	size_t n = strlen(temporary);
+	struct tmigr_err said;
+
+	if (!err || strncmp(err->text, temporary, n))
+		return;
+	said = *err;
+	tmigr_fail(err, 0, "%s%s", own, said.text + n);
+}
+
+static int read_tar(const char *path, const char *const *classes, size_t n_classes,
+		    struct tmigr_topology **ret, struct tmigr_step_names *names,
+		    struct tmigr_err *err)
+{
+	char unpacked[64], temporary[sizeof(unpacked) + 1], own[PATH_MAX + 2];
+	int r = import_untar(path, unpacked, err);
+
+	if (r == 0 && !is_folder(unpacked, CPU_DIR))
+		r = tmigr_fail(err, -EINVAL, "%s: no tar file of " CPU_DIR, path);
+	if (r == 0) {
+		r = read_root(unpacked, classes, n_classes, ret, names, err);
+		snprintf(temporary, sizeof(temporary), "%s/", unpacked);
+		snprintf(own, sizeof(own), "%s: ", path);
+		if (r < 0)
+			say_of(err, temporary, own);
+	}
+	import_remove(unpacked);
+	return r;
+}
+
+static int read_folder(const char *path, const char *const *classes, size_t n_classes,
+		       struct tmigr_topology **ret, struct tmigr_step_names *names,
+		       struct tmigr_err *err)
+{
+	/* tar and cp leave out some of the folders above, or all. */
+	static const char *const below[] = {"", "/cpu", "/system/cpu", "/devices/system/cpu"};
+	char root[64] = "", temporary[128], folder[PATH_MAX];
+	size_t i = 0;
+	int r;
+
+	while (i < 4 &&
+	       (snprintf(folder, sizeof(folder), "%s%s", path, below[i]) >= (int)sizeof(folder) ||
+		!is_cpu_folder(folder)))
+		i++;
+	if (i == 4)
+		return tmigr_fail(err, -EINVAL,
+				  "%s: no copy of /sys/devices/system/cpu in it (no cpu0)", path);
+	r = make_root(folder, root, err);
+	if (r == 0) {
+		r = read_root(root, classes, n_classes, ret, names, err);
+		snprintf(temporary, sizeof(temporary), "%s" CPU_DIR, root);
+		if (r < 0)
+			say_of(err, temporary, folder);
+	}
+	import_remove(root);
+	return r;
 }
 
 static int read_snapshot(const char *path, const char *const *classes, size_t n_classes,
 			 struct tmigr_topology **ret, struct tmigr_step_names *names,
 			 struct tmigr_err *err)
 {
-	char root[64] = "", unpacked[64] = "", folder[PATH_MAX];
 	struct stat st;
-	int r = 0;
 
 	if (stat(path, &st) < 0)
 		return tmigr_fail(err, -errno, "%s: %s", path, strerror(errno));
-	if (!S_ISDIR(st.st_mode)) {
-		r = import_untar(path, unpacked, err);
-		path = unpacked;
-	}
-	if (r == 0 && is_folder(path, CPU_DIR)) {
-		r = read_root(path, classes, n_classes, ret, names, err);
-	} else if (r == 0) {
-		/* tar and cp leave out some of the folders above, or all. */
-		static const char *const below[] = {"", "/cpu", "/system/cpu",
-						    "/devices/system/cpu"};
-		size_t i = 0;
-
-		while (i < 4 && (snprintf(folder, sizeof(folder), "%s%s", path, below[i]) >=
-					 (int)sizeof(folder) ||
-				 !is_cpu_folder(folder)))
-			i++;
-		if (i == 4)
-			r = tmigr_fail(err, -EINVAL,
-				       "%s: no copy of /sys/devices/system/cpu in it (no cpu0)",
-				       path);
-		else
-			r = make_root(folder, root, err);
-		if (r == 0)
-			r = read_root(root, classes, n_classes, ret, names, err);
-	}
-	unlink_root(root);
-	import_remove(unpacked);
-	return r;
+	if (!S_ISDIR(st.st_mode))
+		return read_tar(path, classes, n_classes, ret, names, err);
+	if (is_folder(path, CPU_DIR))
+		return read_root(path, classes, n_classes, ret, names, err);
+	return read_folder(path, classes, n_classes, ret, names, err);
 }
 
 /* CPUs of which there are events, and those that the user names: 0 or -ENOMEM. */

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,21 +17,6 @@
 #define BLOCK	  512
 #define FILE_MAX  (1u << 20) /* bytes of one file; anything longer is no sysfs */
 #define FILES_MAX 4000000u   /* members: 65536 CPUs with 60 files each */
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	remove(path);
-	return 0;
-}
-
-void import_remove(const char *folder)
-{
-	if (*folder)
-		nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 /* "sys/devices/system/cpu/..." from wherever in a member's name it begins; NULL:
  * something else. */
@@ -103,32 +87,56 @@ static bool is_end(const char *block)
 	return true;
 }
 
+/* It has less than it should. */
+static int cut_off(FILE *f, const char *path, struct tmigr_err *err)
+{
+	if (ferror(f))
+		return tmigr_fail(err, -EIO, "%s: cannot read: %s", path, strerror(errno));
+	return tmigr_fail(err, -EINVAL,
+			  "%s: a tar file that is cut off: it ends without the mark that ends "
+			  "one; a folder made by cp -r does as well",
+			  path);
+}
+
+/* The next head: 1, 0 at the end, <0.  The end are two blocks of zeros, of which the second
+ * may be missing; where there is no end, members are missing too. */
+static int next_head(FILE *f, const char *path, bool first, char name[260], char head[BLOCK],
+		     size_t *ret_size, struct tmigr_err *err)
+{
+	size_t n = fread(head, 1, BLOCK, f);
+
+	if (n == BLOCK && is_end(head))
+		return 0;
+	if (n < BLOCK && (!first || ferror(f)))
+		return cut_off(f, path, err);
+	if (n < BLOCK || !read_head(head, name, ret_size) || *ret_size > FILE_MAX)
+		return tmigr_fail(err, -EINVAL, "%s: not a folder, and not a tar file of sysfs",
+				  path);
+	return 1;
+}
+
 /* One member; 1, 0 at the end, <0. */
-static int member(FILE *f, const char *path, const char *folder, size_t *found,
+static int member(FILE *f, const char *path, const char *folder, bool first, size_t *found,
 		  struct tmigr_err *err)
 {
 	char head[BLOCK], name[260], *data;
-	size_t size, padded;
-	int r = 0;
+	size_t size = 0, padded;
+	int r = next_head(f, path, first, name, head, &size, err);
 
-	if (fread(head, 1, BLOCK, f) != BLOCK || is_end(head))
-		return 0;
-	if (!read_head(head, name, &size) || size > FILE_MAX)
-		return tmigr_fail(err, -EINVAL, "%s: not a folder, and not a tar file of sysfs",
-				  path);
+	if (r <= 0)
+		return r;
+	r = 0;
 	padded = (size + BLOCK - 1) / BLOCK * BLOCK;
 	data = malloc(padded + 1);
 	if (!data)
 		return tmigr_fail(err, -ENOMEM, "%s: no memory", path);
 	if (fread(data, 1, padded, f) != padded)
-		r = tmigr_fail(
-			err, -EINVAL,
-			"%s: a tar file that stops early; a folder made by cp -r does as well",
-			path);
+		r = cut_off(f, path, err);
 	if (r == 0 && (head[156] == '0' || !head[156]) && wanted(name)) {
 		r = write_file(folder, wanted(name), data, size);
 		if (r < 0)
-			r = tmigr_fail(err, r, "%s/%s: %s", folder, wanted(name), strerror(-r));
+			r = tmigr_fail(err, r, "%s: cannot be unpacked into %s: %s", path, folder,
+				       strerror(-r));
 		++*found;
 	}
 	free(data);
@@ -137,22 +145,19 @@ static int member(FILE *f, const char *path, const char *folder, size_t *found,
 
 int import_untar(const char *path, char folder[64], struct tmigr_err *err)
 {
-	const char *tmp = getenv("TMPDIR");
 	FILE *f = fopen(path, "re");
 	size_t found = 0, n = 0;
-	int r = 1;
+	int r;
 
+	folder[0] = '\0';
 	if (!f)
 		return tmigr_fail(err, -errno, "%s: %s", path, strerror(errno));
-	if (snprintf(folder, 64, "%s/tmigr-XXXXXX", tmp && *tmp ? tmp : "/tmp") >= 64)
-		snprintf(folder, 64, "/tmp/tmigr-XXXXXX");
-	if (!mkdtemp(folder)) {
-		r = tmigr_fail(err, -errno, "no temporary folder: %s", strerror(errno));
-		folder[0] = '\0';
-	}
-	while (r > 0 && n++ < FILES_MAX)
-		r = member(f, path, folder, &found, err);
+	r = import_make_folder(folder, err);
+	for (r = r < 0 ? r : 1; r > 0 && n < FILES_MAX; n++)
+		r = member(f, path, folder, !n, &found, err);
 	fclose(f);
+	if (r > 0)
+		r = tmigr_fail(err, -E2BIG, "%s: more than %u files are no sysfs", path, FILES_MAX);
 	if (r == 0 && !found)
 		r = tmigr_fail(err, -EINVAL, "%s: no tar file of /sys/devices/system/cpu", path);
 	return r;

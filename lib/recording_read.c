@@ -115,7 +115,10 @@ static int check_file_head(struct tmigr_recording_reader *r, struct tmigr_err *e
 	if (n == 0)
 		return tmigr_fail(err, -EINVAL, "%s: empty file, not a tmigr recording", r->path);
 	if (n < 8 || memcmp(head, TMIGR_FILE_MAGIC, 8))
-		return tmigr_fail(err, -EINVAL, "%s: not a tmigr recording", r->path);
+		return tmigr_fail(err, -EINVAL,
+				  "%s: not a tmigr recording ('tmigr import' makes a run directory "
+				  "of a trace)",
+				  r->path);
 	if (n < (ssize_t)sizeof(head))
 		return tmigr_fail(err, -EINVAL, "%s: stops at byte %zd, inside its own head",
 				  r->path, n);

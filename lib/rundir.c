@@ -2,13 +2,14 @@
 /*
  * The run directory.  A file gets its final name when it is whole: until then
  * it is NAME.partial.  run.json tells the state; it is replaced by rename, so
- * that at every moment there is one whole run.json.
+ * that at every moment there is one whole run.json.  How it is made, and taken
+ * away again: rundir_make.c.
  */
 #include "tmigr/rundir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,46 +18,14 @@
 #include "rundir_priv.h"
 #include "tmigr/report.h"
 
-/* Everything a run leaves; --force takes these away and nothing else. */
-static const char *const run_files[] = {
-	"run.json",
-	"report.json",
-	"residency.csv",
-	"migrator.csv",
-	"migrator-states.csv",
-	"migrator-segments.csv",
-	"remote.csv",
-	"hierarchy.json",
-	"metrics.csv",
-	"energy.csv",
-	"hotplug.csv",
-	"latency.csv",
-	"wakeups.csv",
-	"stdout",
-	"stderr",
-	"events.tmr",
-};
-
-/* Those that others write, given out by tmigr_rundir_temp(). */
-#define MAX_GIVEN 8
-
-struct tmigr_rundir {
-	char *path;
-	int dirfd;
-	size_t made; /* length of the first part of path that was made; 0 none */
-	bool finished;
-	json_t *run; /* as last written */
-	char *given[MAX_GIVEN];
-	size_t n_given;
-	/* Segments as they come, without a name in the directory: their root's
-	 * name is known at the end only.  NULL when it could not be made. */
-	FILE *segments;
-	int segments_error; /* negative errno */
-};
-
-static void partial_name(const char *name, char buf[64])
+/* By functions that a signal handler may call. */
+void rundir_partial_name(const struct tmigr_rundir *d, const char *name, char buf[64])
 {
-	snprintf(buf, 64, "%s" TMIGR_PARTIAL, name);
+	const char *ending = d->earlier ? TMIGR_NEW : TMIGR_PARTIAL;
+	size_t n = strnlen(name, 64 - sizeof(TMIGR_PARTIAL));
+
+	memcpy(buf, name, n);
+	memcpy(buf + n, ending, strlen(ending) + 1);
 }
 
 /* ---- writing one file ---- */
@@ -70,7 +39,7 @@ static int write_partial(struct tmigr_rundir *d, const char *name, write_fn fn, 
 	FILE *out;
 	int fd, ret;
 
-	partial_name(name, temp);
+	rundir_partial_name(d, name, temp);
 	fd = openat(d->dirfd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
@@ -99,7 +68,7 @@ static int rename_partial(struct tmigr_rundir *d, const char *name)
 {
 	char temp[64];
 
-	partial_name(name, temp);
+	rundir_partial_name(d, name, temp);
 	return renameat(d->dirfd, temp, d->dirfd, name) < 0 ? -errno : 0;
 }
 
@@ -130,7 +99,7 @@ static json_t *run_with_state(const json_t *run, const char *state)
 	return NULL;
 }
 
-static int write_run(struct tmigr_rundir *d, const json_t *run, const char *state)
+static int write_state(struct tmigr_rundir *d, const json_t *run, const char *state)
 {
 	json_t *copy = run_with_state(run, state);
 	int ret;
@@ -138,184 +107,33 @@ static int write_run(struct tmigr_rundir *d, const json_t *run, const char *stat
 	if (!copy)
 		return -ENOMEM;
 	ret = write_partial(d, "run.json", write_pretty, copy);
-	if (ret == 0)
-		ret = rename_partial(d, "run.json");
 	json_decref(copy);
 	return ret;
 }
 
-/* ---- making the directory ---- */
-
-/* *@ret_made: length of the first part of @path that was not there before. */
-static int make_dirs(const char *path, size_t *ret_made)
+int rundir_write_run(struct tmigr_rundir *d, const json_t *run, const char *state)
 {
-	char *copy = strdup(path);
-	size_t made = 0;
-	int ret = 0;
+	int ret = write_state(d, run, state);
 
-	if (!copy)
-		return -ENOMEM;
-	for (char *p = copy + 1; *copy && *p; p++) {
-		if (*p != '/')
-			continue;
-		*p = '\0';
-		/* What is wrong with a parent shows at the last one. */
-		if (mkdir(copy, 0777) == 0 && !made)
-			made = (size_t)(p - copy);
-		*p = '/';
-	}
-	if (mkdir(copy, 0777) < 0)
-		ret = -errno;
-	else if (!made)
-		made = strlen(copy);
-	*ret_made = made;
-	free(copy);
-	return ret;
+	return ret == 0 && !d->earlier ? rename_partial(d, "run.json") : ret;
 }
 
-static bool is_empty(int dirfd)
+/* ---- what others write ---- */
+
+char *tmigr_rundir_where(const struct tmigr_rundir *d, const char *name)
 {
-	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	bool empty = true;
-	struct dirent *e;
+	char temp[64], *path = NULL;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	while (empty && (e = readdir(dir)))
-		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
-	closedir(dir);
-	return empty;
-}
-
-/* Takes an earlier run's files away; refuses where files of the same names are
- * not an earlier run's. */
-static int clear_earlier(struct tmigr_rundir *d, struct tmigr_err *err)
-{
-	json_t *run = tmigr_rundir_load_run(d->dirfd);
-	bool ours = run;
-	char temp[64];
-
-	json_decref(run);
-	for (size_t i = 0; i < sizeof(run_files) / sizeof(run_files[0]); i++) {
-		partial_name(run_files[i], temp);
-		if (!ours && faccessat(d->dirfd, run_files[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-			return tmigr_fail(err, -EEXIST,
-					  "%s/%s: is not from an earlier run, not replaced",
-					  d->path, run_files[i]);
-		if (!ours)
-			continue;
-		/* run.json last: should this stop half-way, the rest is still
-		 * known as a run's. */
-		if (i && unlinkat(d->dirfd, run_files[i], 0) < 0 && errno != ENOENT)
-			return tmigr_fail(err, -errno, "%s/%s: cannot replace: %s", d->path,
-					  run_files[i], strerror(errno));
-		unlinkat(d->dirfd, temp, 0);
-	}
-	return 0;
-}
-
-/* An unnamed file in the directory: its size counts there, and nothing of it
- * stays behind after a crash. */
-static void open_segments(struct tmigr_rundir *d)
-{
-	char temp[64];
-	int fd;
-
-	partial_name("migrator-segments.bin", temp);
-	fd = openat(d->dirfd, temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		unlinkat(d->dirfd, temp, 0);
-	d->segments = fd >= 0 ? fdopen(fd, "w+") : NULL;
-	if (d->segments)
-		return;
-	d->segments_error = -errno;
-	if (fd >= 0)
-		close(fd);
-}
-
-static void rundir_free(struct tmigr_rundir *d)
-{
-	if (!d)
-		return;
-	if (d->segments)
-		fclose(d->segments);
-	if (d->dirfd >= 0)
-		close(d->dirfd);
-	for (size_t i = 0; i < d->n_given; i++)
-		free(d->given[i]);
-	json_decref(d->run);
-	free(d->path);
-	free(d);
-}
-
-/* Files of a run in the root directory are nobody's wish. */
-static bool is_root(int dirfd)
-{
-	struct stat here, root;
-
-	return fstat(dirfd, &here) == 0 && stat("/", &root) == 0 && here.st_dev == root.st_dev &&
-	       here.st_ino == root.st_ino;
-}
-
-static int rundir_open(struct tmigr_rundir *d, bool force, struct tmigr_err *err)
-{
-	int made = make_dirs(d->path, &d->made);
-
-	if (made < 0 && made != -EEXIST)
-		return tmigr_fail(err, made, "%s: cannot make the directory: %s", d->path,
-				  strerror(-made));
-	d->dirfd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (d->dirfd < 0)
-		return tmigr_fail(err, -errno, "%s: %s", d->path, strerror(errno));
-	if (is_root(d->dirfd))
-		return tmigr_fail(err, -EINVAL,
-				  "%s: is the root directory: a run needs a directory of its own",
-				  d->path);
-	if (made == 0 || is_empty(d->dirfd))
-		return 0;
-	if (!force)
-		return tmigr_fail(err, -EEXIST,
-				  "%s: exists and is not empty (--force replaces an earlier run)",
-				  d->path);
-	return clear_earlier(d, err);
-}
-
-int tmigr_rundir_create(const char *path, bool force, const json_t *run, struct tmigr_rundir **ret,
-			struct tmigr_err *err)
-{
-	struct tmigr_rundir *d = calloc(1, sizeof(*d));
-	int r;
-
-	if (!d)
-		return tmigr_fail(err, -ENOMEM, "%s: no memory", path);
-	d->dirfd = -1;
-	d->path = strdup(path);
-	d->run = json_deep_copy(run);
-	r = d->path && d->run ? rundir_open(d, force, err)
-			      : tmigr_fail(err, -ENOMEM, "%s: no memory", path);
-	if (r == 0) {
-		r = write_run(d, d->run, "running");
-		if (r < 0)
-			tmigr_fail(err, r, "%s/run.json: cannot write: %s", path, strerror(-r));
-	}
-	if (r < 0) {
-		rundir_free(d);
-		return r;
-	}
-	open_segments(d);
-	*ret = d;
-	return 0;
+	rundir_partial_name(d, name, temp);
+	return asprintf(&path, "%s/%s", d->path, temp) < 0 ? NULL : path;
 }
 
 char *tmigr_rundir_temp(struct tmigr_rundir *d, const char *name)
 {
-	char *path = NULL, *copy = NULL;
+	char *path = d->n_given < MAX_GIVEN ? tmigr_rundir_where(d, name) : NULL;
+	char *copy;
 
-	if (d->n_given == MAX_GIVEN || asprintf(&path, "%s/%s" TMIGR_PARTIAL, d->path, name) < 0)
+	if (!path)
 		return NULL;
 	copy = strdup(name);
 	if (!copy) {
@@ -477,25 +295,26 @@ static bool has_view(const struct view *v, const json_t *report)
 
 #define N_VIEWS (sizeof(views) / sizeof(views[0]))
 
-static int write_views(struct tmigr_rundir *d, const json_t *report, struct tmigr_err *err)
+/* The views, and what run.json will be: all that needs room on the disk. */
+static int write_results(struct tmigr_rundir *d, const json_t *report, const char *state,
+			 struct tmigr_err *err)
 {
 	char temp[64];
+	size_t i = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < N_VIEWS; i++) {
-		int ret = 0;
-
+	for (; ret == 0 && i < N_VIEWS; i++)
 		if (has_view(&views[i], report))
 			ret = write_partial(d, views[i].name, views[i].fn, report);
-		if (ret == 0)
-			continue;
-		while (i--) {
-			partial_name(views[i].name, temp);
-			unlinkat(d->dirfd, temp, 0);
-		}
-		return tmigr_fail(err, ret, "%s: cannot write the results: %s", d->path,
-				  strerror(-ret));
+	if (ret == 0)
+		ret = write_state(d, d->run, state);
+	if (ret == 0)
+		return 0;
+	while (i--) {
+		rundir_partial_name(d, views[i].name, temp);
+		unlinkat(d->dirfd, temp, 0);
 	}
-	return 0;
+	return tmigr_fail(err, ret, "%s: cannot write the results: %s", d->path, strerror(-ret));
 }
 
 static int rename_all(struct tmigr_rundir *d, const json_t *report, struct tmigr_err *err)
@@ -518,6 +337,30 @@ static int rename_all(struct tmigr_rundir *d, const json_t *report, struct tmigr
 	return 0;
 }
 
+/* What is written gets its names, run.json last; nothing comes between. */
+static int settle(struct tmigr_rundir *d, const json_t *report, struct tmigr_err *err)
+{
+	sigset_t before;
+	int ret;
+
+	rundir_hold_signals(&before);
+	ret = d->earlier ? rundir_clear_earlier(d, err) : 0;
+	if (ret == 0)
+		ret = rename_all(d, report, err);
+	if (ret == 0) {
+		ret = rename_partial(d, "run.json");
+		if (ret < 0)
+			tmigr_fail(err, ret, "%s/run.json: %s", d->path, strerror(-ret));
+	}
+	if (ret == 0) {
+		d->earlier = false;
+		d->finished = true;
+		rundir_at_work(NULL);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ret;
+}
+
 int tmigr_rundir_finish(struct tmigr_rundir *d, const json_t *run, const json_t *report,
 			struct tmigr_err *err)
 {
@@ -529,45 +372,21 @@ int tmigr_rundir_finish(struct tmigr_rundir *d, const json_t *run, const json_t 
 		json_decref(d->run);
 		d->run = copy;
 	}
-	ret = write_views(d, report, err);
+	ret = write_results(d, report, stopped ? "interrupted" : "complete", err);
 	if (ret == 0)
-		ret = rename_all(d, report, err);
-	if (ret == 0) {
-		ret = write_run(d, run, stopped ? "interrupted" : "complete");
-		if (ret < 0)
-			tmigr_fail(err, ret, "%s/run.json: cannot write: %s", d->path,
-				   strerror(-ret));
-	}
-	d->finished = ret == 0;
-	if (ret < 0)
-		write_run(d, d->run, "interrupted");
+		ret = settle(d, report, err);
+	if (ret < 0 && !d->earlier)
+		rundir_write_run(d, d->run, "interrupted");
 	return ret;
 }
 
 void tmigr_rundir_close(struct tmigr_rundir *d)
 {
-	if (d && !d->finished)
-		write_run(d, d->run, "interrupted");
-	rundir_free(d);
-}
-
-void tmigr_rundir_discard(struct tmigr_rundir *d)
-{
-	char temp[64], *end;
-
-	if (!d)
+	if (d && d->earlier) {
+		tmigr_rundir_discard(d);
 		return;
-	for (size_t i = 0; i < d->n_given; i++) {
-		partial_name(d->given[i], temp);
-		unlinkat(d->dirfd, temp, 0);
 	}
-	unlinkat(d->dirfd, "run.json", 0);
-	/* From the innermost folder up to the first that was made. */
-	end = d->path + strlen(d->path);
-	while (d->made && end && (size_t)(end - d->path) >= d->made) {
-		*end = '\0';
-		rmdir(d->path);
-		end = strrchr(d->path, '/');
-	}
+	if (d && !d->finished)
+		rundir_write_run(d, d->run, "interrupted");
 	rundir_free(d);
 }

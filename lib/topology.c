@@ -17,6 +17,7 @@
 #include "sysfs.h"
 #include "topology_capacity.h"
 #include "topology_class.h"
+#include "topology_copy.h"
 
 #define CPU_DIR	 "/sys/devices/system/cpu"
 #define NODE_DIR "/sys/devices/system/node"
@@ -159,16 +160,16 @@ static int read_cpu(const char *root, const struct lists *l, unsigned int number
 	return 0;
 }
 
-static int read_cpus(const char *root, const struct lists *l, struct tmigr_topology *topo,
-		     struct tmigr_err *err)
+static int read_cpus(const char *root, bool copied, const struct lists *l,
+		     struct tmigr_topology *topo, struct tmigr_err *err)
 {
 	const struct cpulist *present = l->present.n ? &l->present : &l->possible;
 	const struct cpulist *possible = l->possible.n ? &l->possible : present;
 
 	if (!present->n)
 		return tmigr_fail(err, -ENODATA,
-				  "%s" CPU_DIR "/present: no list of CPUs there; is sysfs mounted?",
-				  root ? root : "");
+				  "%s" CPU_DIR "/present: no list of CPUs there; is %s?",
+				  root ? root : "", copied ? "the copy whole" : "sysfs mounted");
 	topo->cpus = calloc(present->n, sizeof(*topo->cpus));
 	if (!topo->cpus)
 		return tmigr_fail(err, -ENOMEM, "no memory for %zu CPUs", present->n);
@@ -280,8 +281,8 @@ int tmigr_topology_sysctl(const char *root)
 	return (int)n;
 }
 
-int tmigr_topology_read(const char *root, const char *const *overrides, size_t n_overrides,
-			struct tmigr_topology **ret, struct tmigr_err *err)
+static int read_machine(const char *root, bool copied, const char *const *overrides,
+			size_t n_overrides, struct tmigr_topology **ret, struct tmigr_err *err)
 {
 	struct tmigr_topology *topo = calloc(1, sizeof(*topo));
 	struct lists lists = {0};
@@ -291,7 +292,9 @@ int tmigr_topology_read(const char *root, const char *const *overrides, size_t n
 		return tmigr_fail(err, -ENOMEM, "no memory for the topology");
 	r = read_lists(root, &lists, err);
 	if (r == 0)
-		r = read_cpus(root, &lists, topo, err);
+		r = read_cpus(root, copied, &lists, topo, err);
+	if (r == 0 && copied)
+		r = topology_check_capacities(root, topo, err);
 	free_lists(&lists);
 	if (r == 0)
 		r = read_nodes(root, topo, err);
@@ -307,6 +310,18 @@ int tmigr_topology_read(const char *root, const char *const *overrides, size_t n
 	}
 	*ret = topo;
 	return 0;
+}
+
+int tmigr_topology_read(const char *root, const char *const *overrides, size_t n_overrides,
+			struct tmigr_topology **ret, struct tmigr_err *err)
+{
+	return read_machine(root, false, overrides, n_overrides, ret, err);
+}
+
+int topology_read_copy(const char *root, const char *const *overrides, size_t n_overrides,
+		       struct tmigr_topology **ret, struct tmigr_err *err)
+{
+	return read_machine(root, true, overrides, n_overrides, ret, err);
 }
 
 int tmigr_topology_online(const char *root, char **ret)

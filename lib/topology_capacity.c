@@ -165,6 +165,29 @@ static size_t count_known(const struct tmigr_topology *topo)
 	return known;
 }
 
+int topology_check_capacities(const char *root, const struct tmigr_topology *topo,
+			      struct tmigr_err *err)
+{
+	size_t known = count_known(topo);
+
+	for (size_t i = 0; known && i < topo->n_cpus; i++) {
+		const struct tmigr_topo_cpu *cpu = &topo->cpus[i];
+		char path[128], *text = NULL;
+		int r;
+
+		if (!cpu->online || cpu->capacity != CAPACITY_UNKNOWN)
+			continue;
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%u/cpu_capacity", cpu->cpu);
+		r = sysfs_text(root, path, &text);
+		free(text);
+		return tmigr_fail(err, -EINVAL,
+				  "%s%s: %s, but other CPUs have theirs, and CPU %u is not offline "
+				  "there; is the copy whole?",
+				  root ? root : "", path, strerror(-r), cpu->cpu);
+	}
+	return 0;
+}
+
 int topology_fill_capacities(const char *root, struct tmigr_topology *topo)
 {
 	size_t known = count_known(topo);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "output.h"
 #include "print.h"
 #include "tmigr.h"
 #include "version.h"
@@ -227,6 +228,7 @@ static int show_past(const struct wanted *w)
 	json_t *report;
 	int ret;
 
+	output_interrupts();
 	if (tmigr_hotplug_read(w->file, &opts, &report, &err) < 0)
 		return tool_error("hotplug", "%s", err.text);
 	ret = w->run.json ? tool_print_report("hotplug", report, true) : run_hotplug_print(report);

@@ -6,8 +6,11 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "args.h"
+#include "output.h"
 #include "print.h"
 #include "tmigr.h"
 #include "tmigr/report.h"
@@ -126,7 +129,11 @@ static int import(const struct import_opts *o, struct tmigr_rundir *dir, char *r
 		return tool_error("import", "%s", *err.text ? err.text : strerror(-ret));
 	}
 	ret = finish(dir, report, topo);
-	tmigr_rundir_close(dir);
+	/* Unfinished, it would be half of a run. */
+	if (ret)
+		tmigr_rundir_discard(dir);
+	else
+		tmigr_rundir_close(dir);
 	if (!ret && !o->quiet)
 		ret = tool_print_report("import", report, o->json);
 	partial = json_string_value(json_object_get(report, "partial"));
@@ -135,6 +142,20 @@ static int import(const struct import_opts *o, struct tmigr_rundir *dir, char *r
 	json_decref(report);
 	tmigr_topology_free(topo);
 	return ret;
+}
+
+/* What would be gone, or written to, before it is read. */
+static int check_input(const struct import_opts *o, const char *path)
+{
+	bool in = !strcmp(path, "-");
+	struct stat st;
+
+	if ((in ? fstat(STDIN_FILENO, &st) : stat(path, &st)) < 0 || !tmigr_rundir_has(o->dir, &st))
+		return 0;
+	return tool_error(
+		"import",
+		"%s: is of the run in %s, which would go: import it into another directory",
+		in ? "standard input" : path, o->dir);
 }
 
 static int open_and_import(const struct import_opts *o)
@@ -211,6 +232,14 @@ int verb_import(int argc, char **argv)
 	struct import_opts o = {.dir = NULL};
 	int ret = parse(argc, argv, &o);
 
+	if (ret < 0 && o.force) {
+		int bad = check_input(&o, o.file);
+
+		if (!bad && o.cpus)
+			bad = check_input(&o, o.cpus);
+		ret = bad ? bad : ret;
+	}
+	output_interrupts();
 	if (ret < 0)
 		ret = open_and_import(&o);
 	arg_list_free(&o.classes);

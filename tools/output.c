@@ -4,23 +4,33 @@
 #include <signal.h>
 
 #include "tmigr.h"
+#include "tmigr/import.h"
+#include "tmigr/rundir.h"
 
 static void on_signal(int sig)
 {
 	tmigr_outfile_interrupted();
+	tmigr_rundir_interrupted();
+	tmigr_import_interrupted();
 	/* The handler is gone with its first call (SA_RESETHAND). */
 	raise(sig);
 }
 
-void output_signals(void)
+void output_interrupts(void)
 {
-	struct sigaction end = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+	struct sigaction end = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, old;
 	static const int sigs[] = {SIGINT, SIGTERM, SIGHUP};
 
 	for (int i = 0; i < 3; i++)
 		if (sigaction(sigs[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(sigs[i], &end, NULL);
+}
+
+void output_signals(void)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	output_interrupts();
 	sigaction(SIGPIPE, &ignore, NULL);
 }
 

@@ -32,7 +32,10 @@ void output_discard(struct output *o);
  */
 int output_finish(struct output *o, int ret);
 
-/* A closed pipe is an error to be told, and an interrupt leaves no temporary file. */
+/* An interrupt leaves nothing of what is temporary: files, folders, a run directory that is
+ * being made. */
+void output_interrupts(void);
+/* And a closed pipe is an error to be told. */
 void output_signals(void);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "args.h"
 #include "fail_if.h"
+#include "output.h"
 #include "print.h"
 #include "report_html.h"
 #include "tmigr.h"
@@ -87,6 +88,8 @@ static int print(const char *path, const struct wanted *w)
 	if (is_dir(path) && (w->import.n_classes || w->import.cpus))
 		return tool_usage("report", "--class and --cpus are for traces, not for '%s'",
 				  path);
+	if (w->import.cpus)
+		output_interrupts();
 	ret = is_dir(path) ? tmigr_rundir_report(path, &report, &err)
 			   : tmigr_import(path, &w->import, &report, NULL, &err);
 	if (ret < 0)

@@ -242,7 +242,10 @@ int session_report(struct session *s, int exit_status, bool interrupted);
 /* Opens the file of the run directory for the command's stdout (0) or stderr (1); -1:
  * error told. */
 int session_output_file(struct session *s, size_t which);
-/* The command could not be started: nothing is left in the run directory. */
+/* All has begun: now the run directory's earlier run goes, if there is one. */
+int session_replace(struct session *s);
+/* The command could not be started: nothing is left in the run directory but the
+ * earlier run. */
 void session_discard(struct session *s);
 void session_close(struct session *s);
 /* Readable: a drain is due now; -1: drain by the clock. */

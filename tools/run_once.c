@@ -39,7 +39,8 @@ static int start_command(struct session *s, struct child *child, const struct si
 }
 
 /* The window, then the command in it; with --warmup the command first.  When one
- * cannot be, nothing stays in the run directory. */
+ * cannot be, nothing stays in the run directory but the earlier run that --force was to
+ * replace. */
 static int begin(struct loop *l)
 {
 	struct session *s = l->session;
@@ -56,6 +57,8 @@ static int begin(struct loop *l)
 		ret = session_start(s);
 	if (!ret && !warmup_ns)
 		ret = start_command(s, l->child, l->signals);
+	if (!ret)
+		ret = session_replace(s);
 	if (ret) {
 		child_kill(l->child, SIGKILL);
 		session_discard(s);

@@ -448,10 +448,11 @@ int session_report(struct session *s, int exit_status, bool interrupted)
 	return s->failed;
 }
 
+static const char *const output_names[] = {"stdout", "stderr"};
+
 int session_output_file(struct session *s, size_t which)
 {
-	static const char *const names[] = {"stdout", "stderr"};
-	char *path = tmigr_rundir_temp(s->dir, names[which]);
+	char *path = tmigr_rundir_temp(s->dir, output_names[which]);
 	int fd;
 
 	if (!path) {
@@ -464,6 +465,25 @@ int session_output_file(struct session *s, size_t which)
 	free(s->output[which]);
 	s->output[which] = path;
 	return fd;
+}
+
+int session_replace(struct session *s)
+{
+	struct tmigr_err err = {""};
+
+	if (!s->dir)
+		return 0;
+	if (tmigr_rundir_replace(s->dir, &err) < 0)
+		return tool_error("run", "%s", err.text);
+	for (size_t i = 0; i < 2; i++) {
+		if (!s->output[i])
+			continue;
+		free(s->output[i]);
+		s->output[i] = tmigr_rundir_where(s->dir, output_names[i]);
+		if (!s->output[i])
+			return no_memory();
+	}
+	return 0;
 }
 
 void session_discard(struct session *s)

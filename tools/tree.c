@@ -11,6 +11,7 @@
 
 #include "args.h"
 #include "daemon.h"
+#include "output.h"
 #include "tmigr.h"
 #include "tmigr/engine.h"
 #include "tree_snapshot.h"
@@ -284,6 +285,7 @@ static int run_file(const struct tree_opts *o)
 	struct tmigr_boot *boot;
 	int ret;
 
+	output_interrupts();
 	if (tmigr_boot_read(o->file, &opts, &boot, &err) < 0)
 		return tool_error("tree", "%s", err.text);
 	ret = show_boot(o, boot, boot->topo, NULL);

@@ -52,4 +52,7 @@ int tmigr_topology_of(const unsigned int *cpus, size_t n_cpus, bool more, const 
 		      const char *const *classes, size_t n_classes, struct tmigr_topology **ret,
 		      struct tmigr_step_names *names, struct tmigr_err *err);
 
+/* For a signal handler that ends the process: takes away temporary folders. */
+void tmigr_import_interrupted(void);
+
 #endif

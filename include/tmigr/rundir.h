@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include <jansson.h>
 
@@ -25,13 +26,27 @@ struct tmigr_rundir;
  * Makes the directory (parents too).  -EEXIST when it is there and not empty,
  * unless @force, which replaces the files of an earlier run and touches no
  * others; -EACCES, -ENOSPC ... from the system.  @run is the first run.json.
+ *
+ * An earlier run stays as it is until tmigr_rundir_replace(), or else until
+ * tmigr_rundir_finish() has all that comes in its place.
  */
 int tmigr_rundir_create(const char *path, bool force, const json_t *run, struct tmigr_rundir **ret,
 			struct tmigr_err *err);
 
+/* The earlier run's files go, and run.json says "running": for a run that has begun.  Temporary
+ * files get other names (tmigr_rundir_where()).  Nothing where there was none. */
+int tmigr_rundir_replace(struct tmigr_rundir *d, struct tmigr_err *err);
+
+/* A file that would go with the earlier run in @path, or be written to: nothing to make a
+ * run of. */
+bool tmigr_rundir_has(const char *path, const struct stat *st);
+
 /* Path of a file inside (owned by the caller, free), for the recording and the
  * command's output; the name gets its temporary suffix until finish. */
 char *tmigr_rundir_temp(struct tmigr_rundir *d, const char *name);
+
+/* Where such a file is now; owned by the caller, NULL: no memory. */
+char *tmigr_rundir_where(const struct tmigr_rundir *d, const char *name);
 
 /* The file @name, which tmigr_rundir_temp() gave out, did not become whole: it
  * keeps its temporary name at finish. */
@@ -43,16 +58,17 @@ void tmigr_rundir_segment(void *arg, const struct tmigr_segment *seg);
 /*
  * Writes the views of @report and the final run.json (@run with "state" set),
  * renames everything into place.  On error nothing half-written stays under a
- * final name, and run.json says "interrupted".
+ * final name, and run.json says "interrupted"; but an earlier run is still there.
  */
 int tmigr_rundir_finish(struct tmigr_rundir *d, const json_t *run, const json_t *report,
 			struct tmigr_err *err);
 /*
- * Instead of finish and close, for a run that never began: takes away what it
- * wrote and the folders that it made, and frees.  NULL is fine.
+ * Instead of close, for a run that never began, or of which nothing is to stay: takes
+ * away what it wrote and the folders that it made, and frees.  NULL is fine.
  */
 void tmigr_rundir_discard(struct tmigr_rundir *d);
-/* Frees; without finish before it, marks the run as interrupted. */
+/* Frees; without finish before it, marks the run as interrupted, or discards it where an
+ * earlier one is still there. */
 void tmigr_rundir_close(struct tmigr_rundir *d);
 
 /*
@@ -61,5 +77,8 @@ void tmigr_rundir_close(struct tmigr_rundir *d);
  * to use instead, if there is one).
  */
 int tmigr_rundir_report(const char *path, json_t **ret, struct tmigr_err *err);
+
+/* For a signal handler that ends the process: discards what is not finished. */
+void tmigr_rundir_interrupted(void);
 
 #endif

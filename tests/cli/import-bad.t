@@ -129,6 +129,57 @@ check "the folder itself is the same" cmp "$TMP/out" "$TMP/text"
 tar -C "$TMP/snap" -cf "$TMP/cpus.tar" sys
 run 0 "$TMIGR" report --cpus "$TMP/cpus.tar" "$good"
 check "a tar file is the same" cmp "$TMP/out" "$TMP/text"
+
+# Copies that are not whole: a tar file that is cut off between two members, in the middle of a
+# head and of a member; a CPU without capacity.
+n=$(python3 -c "print(len(open('$TMP/cpus.tar', 'rb').read().rstrip(bytes(1))) + 511 & ~511)")
+for size in $((n / 2 / 512 * 512)) 512 700 1000 $((n / 2 + 100)) "$n"; do
+	head -c "$size" "$TMP/cpus.tar" >"$TMP/part.tar"
+	refused "a tar file cut at byte $size" "part.tar: .*cut off" "$good" --cpus "$TMP/part.tar"
+done
+head -c $((n + 512)) "$TMP/cpus.tar" >"$TMP/part.tar"
+run 0 "$TMIGR" report --cpus "$TMP/part.tar" "$good"
+check "one block of zeros ends it as well" cmp "$TMP/out" "$TMP/text"
+head -c 100 "$TMP/cpus.tar" >"$TMP/part.tar"
+refused "less than a head" "part.tar: .*not a tar file" "$good" --cpus "$TMP/part.tar"
+TMPDIR=$TMP/nothing run 1 "$TMIGR" report --cpus "$TMP/cpus.tar" "$good"
+one_error_line "no place for a temporary folder" "tmigr report: no temporary folder: No such file"
+rm "$cpus/cpu2/cpu_capacity"
+refused "a CPU without capacity" "cpu/cpu2/cpu_capacity: No such file.*, but other CPUs have theirs, and CPU 2 is not offline there" "$good" \
+	--cpus "$TMP/snap"
+mkdir "$cpus/cpu2/cpu_capacity"
+refused "... or with one that cannot be read" "cpu2/cpu_capacity: Is a directory" "$good" --cpus "$cpus"
+rmdir "$cpus/cpu2/cpu_capacity"
+echo 0-1,3-7 >"$cpus/online"
+run 0 "$TMIGR" report --cpus "$TMP/snap" "$good"
+echo 0-7 >"$cpus/online"
+rm "$cpus"/cpu*/cpu_capacity
+run 0 "$TMIGR" report --cpus "$TMP/snap" "$good"
+out_has "none has a capacity: one class" "Global migrator of GRP0:0 [0-7]"
+for i in 0 1 2 3 4 5 6 7; do echo $((i < 4 ? 442 : 1024)) >"$cpus/cpu$i/cpu_capacity"; done
+
+# What is wrong in a copy is told of the copy, not of the temporary folder it was read in.
+bad_copies() { # DESCRIPTION PATTERN: of the file, below the folder of the CPUs
+	refused "$1, a folder" "$TMP/snap/sys/devices/system/cpu/$2" "$good" --cpus "$TMP/snap"
+	refused "$1, the folder itself" "$TMP/snap/sys/devices/system/cpu/$2" "$good" --cpus "$cpus"
+	refused "$1, one above" "$TMP/snap/sys/devices/system/cpu/$2" "$good" --cpus "$TMP/snap/sys"
+	tar -C "$TMP/snap" -cf "$TMP/bad.tar" ./sys
+	refused "$1, a tar file" "$TMP/bad.tar: sys/devices/system/cpu/$2" "$good" --cpus "$TMP/bad.tar"
+}
+echo x >"$cpus/cpu1/cpu_capacity"
+bad_copies "a capacity that is none" "cpu1/cpu_capacity: not a capacity"
+echo 442 >"$cpus/cpu1/cpu_capacity"
+echo x >"$cpus/online"
+bad_copies "a list of CPUs that is none" "online: 'x' is not a CPU list"
+echo 0-7 >"$cpus/online"
+rm "$cpus/present" "$cpus/possible"
+bad_copies "no list of CPUs" "present: no list of CPUs there; is the copy whole?"
+echo 0-7 | tee "$cpus/present" >"$cpus/possible"
+mkdir -p "$TMP/nodes/sys/devices/system/node/node0"
+echo 0-7 >"$TMP/nodes/sys/devices/system/node/node0/cpulist"
+tar -C "$TMP/nodes" -cf "$TMP/bad.tar" sys
+refused "a tar file without CPUs" "bad.tar: no tar file of /sys/devices/system/cpu" "$good" \
+	--cpus "$TMP/bad.tar"
 is "no folder is left" "$(find "$TMPDIR" -name "tmigr-*" | wc -l)" 0
 run 1 "$TMIGR" report --cpus "$TMP/snap" demo/events.tmr
 one_error_line "a recording knows its machine" "tmigr report: .*no --class or --cpus"

@@ -131,7 +131,7 @@ for o in page_options(PAGES["tmigr.1"]):
 # ---- files, columns, members, figures
 with tempfile.TemporaryDirectory() as folder:
     folder = pathlib.Path(folder)
-    run_files = re.search(r"run_files\[\] = \{(.*?)\};", (ROOT / "lib/rundir.c").read_text(encoding="utf-8"), re.S)[1]
+    run_files = re.search(r"run_files\[\] = \{(.*?)\};", (ROOT / "lib/rundir_make.c").read_text(encoding="utf-8"), re.S)[1]
     picture = re.findall(r"^  ((?:[a-z-]+\.?[a-z]* {1,2})+) ", plain(section(RUN_DIRECTORY, "DESCRIPTION")), re.M)
     same("the files of a run directory", " ".join(picture).split(), re.findall(r'"(.*?)"', run_files))
     ok(output(TMIGR, "import", "-q", "-o", folder / "run", "demo/events.tmr").returncode == 0, "a run directory was made")

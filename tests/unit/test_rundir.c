@@ -80,6 +80,14 @@ static char *text_of(const char *name)
 	return text;
 }
 
+static void expect_text(const char *name, const char *want)
+{
+	char *text = text_of(name);
+
+	assert_string_equal(text, want);
+	free(text);
+}
+
 static size_t count_files(void)
 {
 	DIR *d = opendir(dir);
@@ -242,12 +250,29 @@ static void test_force(void **state)
 	finish(d, NULL);
 	write_text(path_of("notes.txt"), "mine");
 	write_text(path_of("metrics.csv"), "old");
+	write_text(path_of("stderr.partial"), "killed");
 	d = create(true);
-	/* The earlier run's figures do not stand beside the new state. */
+	temp = tmigr_rundir_temp(d, "events.tmr");
+	write_text(temp, "new recording");
+	/* Until the new one has begun the earlier run stays as it is ... */
+	expect_state("complete");
+	expect_text("events.tmr", "old recording");
+	expect_text("metrics.csv", "old");
+	expect_text("stderr.partial", "killed");
+	/* ... and then its figures do not stand beside the new state. */
+	assert_int_equal(tmigr_rundir_replace(d, &err), 0);
 	expect_state("running");
 	assert_false(there("report.json"));
 	assert_false(there("events.tmr"));
 	assert_false(there("metrics.csv"));
+	assert_false(there("stderr.partial"));
+	assert_int_equal(access(temp, F_OK), -1);
+	free(temp);
+	temp = tmigr_rundir_where(d, "events.tmr");
+	assert_string_equal(temp, path_of("events.tmr.partial"));
+	assert_int_equal(access(temp, F_OK), 0);
+	free(temp);
+	assert_int_equal(count_files(), 3);
 	text = text_of("notes.txt");
 	assert_string_equal(text, "mine");
 	free(text);
@@ -270,6 +295,106 @@ static void test_force(void **state)
 	finish(create(true), NULL);
 	assert_true(there("README"));
 	json_decref(info);
+}
+
+/* An earlier run that stays, for whatever reason no other takes its place. */
+static void test_keep(void **state)
+{
+	json_t *info = machine_info(), *report = report_4_4();
+	struct tmigr_rundir *d = create(false);
+	char *temp = tmigr_rundir_temp(d, "events.tmr");
+	struct rlimit old, lim;
+	struct tmigr_err err;
+	size_t n;
+
+	(void)state;
+	write_text(temp, "old recording");
+	free(temp);
+	finish(d, NULL);
+	n = count_files();
+	for (int i = 0; i < 4; i++) {
+		d = create(true);
+		temp = tmigr_rundir_temp(d, "events.tmr");
+		write_text(temp, "new recording");
+		free(temp);
+		assert_int_equal(count_files(), n + 2);
+		if (i == 0) {
+			tmigr_rundir_discard(d);
+		} else if (i == 1) {
+			tmigr_rundir_close(d);
+		} else if (i == 2) {
+			tmigr_rundir_interrupted();
+			tmigr_rundir_close(d);
+		} else {
+			signal(SIGXFSZ, SIG_IGN);
+			assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+			lim = old;
+			lim.rlim_cur = 1000;
+			assert_int_equal(setrlimit(RLIMIT_FSIZE, &lim), 0);
+			assert_int_equal(tmigr_rundir_finish(d, info, report, &err), -EFBIG);
+			assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+			tmigr_rundir_close(d);
+		}
+		assert_int_equal(count_files(), n);
+		expect_state("complete");
+		expect_text("events.tmr", "old recording");
+	}
+	/* What one that was killed has left is not the next one's. */
+	write_text(path_of("events.tmr.new"), "killed");
+	finish(create(true), NULL);
+	assert_false(there("events.tmr"));
+	assert_false(there("events.tmr.new"));
+	assert_int_equal(count_files(), n - 1);
+	json_decref(info);
+	json_decref(report);
+}
+
+/* What a signal handler does: nothing of a new run stays, nothing of a finished one goes. */
+static void test_signal(void **state)
+{
+	struct tmigr_rundir *d = create(false);
+	char *temp = tmigr_rundir_temp(d, "events.tmr");
+
+	(void)state;
+	write_text(temp, "x");
+	free(temp);
+	tmigr_rundir_interrupted();
+	assert_int_equal(access(dir, F_OK), -1);
+	tmigr_rundir_discard(d);
+	tmigr_rundir_interrupted();
+	d = create(false);
+	finish(d, NULL);
+	tmigr_rundir_interrupted();
+	expect_state("complete");
+	assert_true(there("report.json"));
+}
+
+/* A run's own files, by whatever path. */
+static void test_has(void **state)
+{
+	struct tmigr_rundir *d = create(false);
+	char *temp = tmigr_rundir_temp(d, "events.tmr");
+	char other[256];
+	struct stat st;
+
+	(void)state;
+	write_text(temp, "x");
+	free(temp);
+	finish(d, NULL);
+	write_text(path_of("notes.txt"), "mine");
+	assert_int_equal(stat(path_of("notes.txt"), &st), 0);
+	assert_false(tmigr_rundir_has(dir, &st));
+	assert_int_equal(stat(path_of("events.tmr"), &st), 0);
+	assert_true(tmigr_rundir_has(dir, &st));
+	assert_false(tmigr_rundir_has(base, &st));
+	/* Under another name it stays. */
+	snprintf(other, sizeof(other), "%s/backup", base);
+	assert_int_equal(link(path_of("events.tmr"), other), 0);
+	assert_int_equal(stat(other, &st), 0);
+	assert_false(tmigr_rundir_has(dir, &st));
+	write_text(path_of("stdout.partial"), "x");
+	assert_int_equal(stat(path_of("stdout.partial"), &st), 0);
+	assert_true(tmigr_rundir_has(dir, &st));
 }
 
 static void test_interrupted(void **state)
@@ -412,7 +537,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_complete),      T(test_existing), T(test_root),	  T(test_force),
 		T(test_interrupted),   T(test_give_up),	 T(test_discard), T(test_disk_full),
-		T(test_segments_full), T(test_foreign),
+		T(test_segments_full), T(test_foreign),	 T(test_keep),	  T(test_signal),
+		T(test_has),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
