@@ -45,7 +45,7 @@ int tmigr_report_check(const json_t *report, struct tmigr_err *err);
  * read, searched and compared.  0 or a negative errno from writing. */
 int tmigr_report_json(const json_t *report, FILE *out);
 
-/* The text that a user reads (design.md §9).  Plain, no colour, at most 100
+/* The text that a user reads (docs/report-schema.md).  Plain, no colour, at most 100
  * columns where names allow.  0 or a negative errno from writing. */
 int tmigr_report_text(const json_t *report, FILE *out);
 

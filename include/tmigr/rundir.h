@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The run directory (design.md §8): run.json, report.json, residency.csv,
+ * The run directory (docs/report-schema.md): run.json, report.json, residency.csv,
  * migrator.csv, migrator-segments.csv, remote.csv, hierarchy.json, stdout and
  * stderr of the command, events.tmr under --record.
  *
