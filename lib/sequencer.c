@@ -88,7 +88,7 @@ static bool has_subject(const struct tmigr_traced *ev)
 
 static bool is_wrong(const struct tmigr_traced *ev)
 {
-	if (ev->type >= TMIGR_TRACED_TYPES)
+	if (ev->type >= TMIGR_TRACED_TYPES || ev->t_ns > TMIGR_TRACED_NS_MAX)
 		return true;
 	if (seq_is_update(ev) && !ev->group)
 		return true;

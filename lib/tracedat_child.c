@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,7 +188,7 @@ static bool one_record(struct child *c, unsigned int cpu)
 	struct dat_cpu *d = &c->cpus[cpu];
 	int ret = -EINVAL;
 
-	if (d->t_ns < d->last_ns || d->t_ns > INT64_MAX) {
+	if (d->t_ns < d->last_ns || d->t_ns > TMIGR_TRACED_NS_MAX) {
 		partial(c,
 			"time goes %s on CPU %u, from %llu ns to %llu ns: the CPU's later events "
 			"are left out",

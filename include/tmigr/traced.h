@@ -84,7 +84,8 @@ enum tmigr_traced_type {
 
 #define TMIGR_TRACED_IDLE_EXIT 0xffffffffULL
 #define TMIGR_TRACED_NO_CPU    0xffffffffU
-#define TMIGR_TRACED_CPU_MAX   65535 /* as TMIGR_CPU_MAX */
+#define TMIGR_TRACED_CPU_MAX   65535	    /* as TMIGR_CPU_MAX */
+#define TMIGR_TRACED_NS_MAX    (1ULL << 62) /* no stamp is greater; JSON knows integers to 2^63 */
 
 /* has: which of the fields that may be missing are there */
 #define TMIGR_HAS_GROUP	       0x01 /* `group` of the CPU_*, HANDLE_REMOTE_CPU types */
