@@ -126,6 +126,8 @@ static int read_source(struct reading *r, struct tmigr_err *err)
 					    "timer-migration hierarchy",
 					    r->path)
 			       : fail_silent(err);
+	if (!r->opts->topo && !r->opts->cpus)
+		tmigr_topology_states(r->boot->topo, tmigr_sequencer_stats(r->seq)->n_states);
 	return tmigr_keeper_moment(r->keeper, topo_of(r), &r->boot->moment, err);
 }
 

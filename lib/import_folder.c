@@ -3,13 +3,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "import_priv.h"
+#include "signals.h"
 #include "tmigr/import.h"
 
 /* One at a time is in use: its path ("": none), and the process that made it, not its
@@ -68,14 +68,13 @@ static void remove_folder(const char *folder)
 int import_make_folder(char folder[64], struct tmigr_err *err)
 {
 	const char *tmp = getenv("TMPDIR");
-	sigset_t all, before;
+	sigset_t before;
 	int r = 0;
 
 	if (snprintf(folder, 64, "%s/tmigr-XXXXXX", tmp && *tmp ? tmp : "/tmp") >= 64)
 		snprintf(folder, 64, "/tmp/tmigr-XXXXXX");
 	/* No interrupt comes between its making and its being remembered. */
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &before);
+	signals_hold(&before);
 	if (mkdtemp(folder)) {
 		maker = getpid();
 		memcpy(in_use, folder, sizeof(in_use));
@@ -83,7 +82,7 @@ int import_make_folder(char folder[64], struct tmigr_err *err)
 		r = tmigr_fail(err, -errno, "no temporary folder: %s", strerror(errno));
 		folder[0] = '\0';
 	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	signals_let_go(&before);
 	return r;
 }
 

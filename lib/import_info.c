@@ -39,17 +39,8 @@ int import_cpus(struct import *im, const unsigned int *cpus, size_t n)
 /* Without a copy of sysfs: as many states as were seen. */
 void import_states(struct import *im)
 {
-	unsigned int n = (unsigned int)tmigr_sequencer_stats(im->seq)->n_states;
-
-	if (im->opts->cpus)
-		return;
-	for (size_t i = 0; i < im->topo->n_cpus; i++) {
-		struct tmigr_topo_cpu *c = &im->topo->cpus[i];
-
-		c->n_states = n;
-		for (unsigned int k = 0; k < n; k++)
-			snprintf(c->states[k].name, sizeof(c->states[k].name), "state%u", k);
-	}
+	if (!im->opts->cpus)
+		tmigr_topology_states(im->topo, tmigr_sequencer_stats(im->seq)->n_states);
 }
 
 json_t *import_info(struct import *im)

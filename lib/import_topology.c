@@ -203,6 +203,17 @@ static int make(const unsigned int *cpus, size_t n_cpus, bool more, const char *
 	return 0;
 }
 
+void tmigr_topology_states(struct tmigr_topology *topo, size_t n)
+{
+	for (size_t i = 0; i < topo->n_cpus; i++) {
+		struct tmigr_topo_cpu *c = &topo->cpus[i];
+
+		c->n_states = (unsigned int)n;
+		for (unsigned int k = 0; k < n; k++)
+			snprintf(c->states[k].name, sizeof(c->states[k].name), "state%u", k);
+	}
+}
+
 int tmigr_topology_of(const unsigned int *cpus, size_t n_cpus, bool more, const char *snapshot,
 		      const char *const *classes, size_t n_classes, struct tmigr_topology **ret,
 		      struct tmigr_step_names *names, struct tmigr_err *err)

@@ -4,11 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "signals.h"
 
 /* Names that may be taken before it is given up: another's half-written files. */
 #define TRIES 100
@@ -55,16 +56,15 @@ void tmigr_outfile_interrupted(void)
  * its making and its being remembered. */
 static int make_temp(char *temp)
 {
-	sigset_t all, before;
+	sigset_t before;
 	int fd, error;
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &before);
+	signals_hold(&before);
 	fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	error = errno;
 	if (fd >= 0)
 		remember(NULL, temp);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	signals_let_go(&before);
 	return fd < 0 ? -error : fd;
 }
 

@@ -77,6 +77,8 @@ void tmigr_columns_free(struct tmigr_columns *c)
 	free(c);
 }
 
+/* @y: with NEXT the event before, else a number of the table's own, which is part of the
+ * format: it says which of them share an entry. */
 static struct entry *entry(struct tmigr_columns *c, enum table table, __u64 x, __u64 y)
 {
 	__u64 hash = ((x * 0x9e3779b97f4a7c15ULL) ^ y) * 0x9e3779b97f4a7c15ULL;

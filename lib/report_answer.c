@@ -65,6 +65,13 @@ bool tmigr_rep_is_big(const json_t *classes, const char *name)
 	return false;
 }
 
+bool tmigr_rep_any_big(const json_t *classes)
+{
+	size_t n = json_array_size(classes);
+
+	return n > 1 && rank_of(classes, 0) != rank_of(classes, n - 1);
+}
+
 /* Of the root; the big ones are one. */
 static size_t classes_of(const json_t *classes, const json_t *root)
 {
@@ -293,7 +300,7 @@ json_t *tmigr_report_answer(const json_t *report)
 		return no_hierarchy(report);
 	if (n < 2)
 		return symmetric(report);
-	if (rank_of(classes, 0) == rank_of(classes, n - 1))
+	if (!tmigr_rep_any_big(classes))
 		return answerf(NOBODY_KNOWS, json_null(),
 			       "no answer: %s, so none is big (a --class that is named LITTLE or "
 			       "big would tell).",

@@ -65,6 +65,8 @@ const char *tmigr_rep_class(const json_t *report, __u64 cpu);
 
 /* Is this class, of a report's classes[], the highest, or level with it? */
 bool tmigr_rep_is_big(const json_t *classes, const char *name);
+/* Are classes of more than one size?  Else none of them is big. */
+bool tmigr_rep_any_big(const json_t *classes);
 
 /* ---- tables ---- */
 struct tmigr_table;

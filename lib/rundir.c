@@ -9,13 +9,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "rundir_priv.h"
+#include "signals.h"
 #include "tmigr/report.h"
 
 /* By functions that a signal handler may call. */
@@ -343,7 +343,7 @@ static int settle(struct tmigr_rundir *d, const json_t *report, struct tmigr_err
 	sigset_t before;
 	int ret;
 
-	rundir_hold_signals(&before);
+	signals_hold(&before);
 	ret = d->earlier ? rundir_clear_earlier(d, err) : 0;
 	if (ret == 0)
 		ret = rename_all(d, report, err);
@@ -357,7 +357,7 @@ static int settle(struct tmigr_rundir *d, const json_t *report, struct tmigr_err
 		d->finished = true;
 		rundir_at_work(NULL);
 	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	signals_let_go(&before);
 	return ret;
 }
 

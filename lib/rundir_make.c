@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "rundir_priv.h"
+#include "signals.h"
 #include "tmigr/rundir.h"
 
 /* Everything a run leaves; --force takes these away and nothing else. */
@@ -178,14 +179,6 @@ bool tmigr_rundir_has(const char *path, const struct stat *st)
 static struct tmigr_rundir *volatile at_work;
 static volatile pid_t worker;
 
-void rundir_hold_signals(sigset_t *before)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, before);
-}
-
 void rundir_at_work(struct tmigr_rundir *d)
 {
 	worker = getpid();
@@ -305,7 +298,7 @@ int tmigr_rundir_create(const char *path, bool force, const json_t *run, struct 
 	d->dirfd = -1;
 	d->path = strdup(path);
 	d->run = json_deep_copy(run);
-	rundir_hold_signals(&before);
+	signals_hold(&before);
 	r = d->path && d->run ? rundir_open(d, force, err)
 			      : tmigr_fail(err, -ENOMEM, "%s: no memory", path);
 	if (r == 0) {
@@ -321,6 +314,6 @@ int tmigr_rundir_create(const char *path, bool force, const json_t *run, struct 
 	} else {
 		tmigr_rundir_discard(d);
 	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	signals_let_go(&before);
 	return r;
 }

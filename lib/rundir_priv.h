@@ -4,7 +4,6 @@
 #ifndef TMIGR_RUNDIR_PRIV_H
 #define TMIGR_RUNDIR_PRIV_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -44,7 +43,6 @@ void rundir_partial_name(const struct tmigr_rundir *d, const char *name, char bu
 int rundir_write_run(struct tmigr_rundir *d, const json_t *run, const char *state);
 
 /* rundir_make.c */
-void rundir_hold_signals(sigset_t *before);
 /* That an interrupt takes away what it has written; NULL: none, any more. */
 void rundir_at_work(struct tmigr_rundir *d);
 /* All but run.json. */

@@ -69,18 +69,6 @@ static int class_of(const json_t *report, int cpu)
 	return tmigr_rep_class_index(report, tmigr_rep_class(report, (__u64)cpu));
 }
 
-/* Where all are of one size none is big. */
-static bool any_is_smaller(const json_t *report)
-{
-	const json_t *classes = json_object_get(report, "classes"), *c;
-	size_t i;
-
-	json_array_foreach (classes, i, c)
-		if (!tmigr_rep_is_big(classes, tmigr_rep_str(c, "name")))
-			return true;
-	return false;
-}
-
 static void longer(struct tmigr_segment *best, const struct tmigr_segment *s)
 {
 	if (s->end_ns - s->start_ns > best->end_ns - best->start_ns)
@@ -190,7 +178,8 @@ static int read_zoom(const char *path, struct pass *p, size_t columns, struct tm
 	__u64 from, to;
 	int ret;
 
-	t->longest_is_big = p->best_big.end_ns > 0 && any_is_smaller(p->report);
+	t->longest_is_big =
+		p->best_big.end_ns > 0 && tmigr_rep_any_big(json_object_get(p->report, "classes"));
 	t->longest = t->longest_is_big ? p->best_big : p->best_any;
 	if (!t->longest.end_ns)
 		return 0;

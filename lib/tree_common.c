@@ -2,7 +2,6 @@
 #include "tree_common.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "report_parts.h"
 
@@ -62,8 +61,6 @@ void tree_state_name(const struct tmigr_tree *t, size_t cpu, char *text, size_t 
 		snprintf(text, size, "offline");
 	else if (slot >= TMIGR_SLOT_UNKNOWN)
 		snprintf(text, size, "unknown");
-	else if (!topo->n_states && !strcmp(t->topo->driver, "unknown"))
-		snprintf(text, size, "state%u", state); /* of a trace: there may be a driver */
 	else
 		snprintf(text, size, "%s", tmigr_state_name(topo, state, buf));
 }

@@ -52,6 +52,10 @@ int tmigr_topology_of(const unsigned int *cpus, size_t n_cpus, bool more, const 
 		      const char *const *classes, size_t n_classes, struct tmigr_topology **ret,
 		      struct tmigr_step_names *names, struct tmigr_err *err);
 
+/* Of such a topology without a snapshot: each CPU has @n idle states, as were seen of any, named
+ * state0, state1 and so on. */
+void tmigr_topology_states(struct tmigr_topology *topo, size_t n);
+
 /* For a signal handler that ends the process: takes away temporary folders. */
 void tmigr_import_interrupted(void);
 
