@@ -82,7 +82,8 @@ full='
 	rm -rf "$1/left" && cp -a "$1/small" "$1/left"'
 mkdir "$TMP/small"
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
-	size=$(du -sk "$TMP/old" | cut -f 1)
+	# In pages of a tmpfs, whatever file system the scratch folder is on.
+	size=$(find "$TMP/old" -type f -printf "%s\n" | awk "{ k += int((\$1 + 4095) / 4096) * 4 } END { print k }")
 	unshare -m bash -c "$full" - "$TMP" "$TMIGR" "$TMP/big" 64 ""
 	is "a full disk: exit 1" "$(cat "$TMP/status")" 1
 	one_error_line "a full disk" "tmigr import: .*No space left on device"
