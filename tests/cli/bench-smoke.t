@@ -13,7 +13,11 @@ import time
 
 B = os.environ["B"]
 TREE = os.path.dirname(os.environ["TMIGR_TESTS"])
-TRACEFS = "/sys/kernel/tracing"
+sys.path.insert(0, os.path.join(os.environ["TMIGR_TESTS"], "oracle"))
+
+import tracefs  # noqa: E402
+
+TRACEFS = tracefs.FOLDER
 CPUS = sorted(os.sched_getaffinity(0))
 results = []
 
@@ -110,7 +114,7 @@ def check_model():
 
 
 def can_trace():
-    return os.geteuid() == 0 and os.path.isdir(TRACEFS + "/events/timer_migration")
+    return os.geteuid() == 0 and tracefs.is_there() and (TRACEFS / "events/timer_migration").is_dir()
 
 
 def check_drain(folder):

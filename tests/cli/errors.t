@@ -184,7 +184,7 @@ FULL = ['--help', '--version', 'help run', 'report {demo}', 'report --json {demo
 NOBODY = [
     *((f'{v}', 1, 'not permitted', 'root') for v in ('run true', 'run -d 1 --source bpf', 'tree', 'top --once', 'hotplug -d 1')),
     # (Whoever mounts it is root.)
-    *((f'{v}', 1, 'tracefs|/sys/kernel/tracing', 'root|not mounted: mount -t tracefs nodev /sys/kernel/tracing$') for v in (
+    *((f'{v}', 1, 'tracefs|/sys/kernel/(debug/)?tracing', 'root|not mounted: mount -t tracefs nodev /sys/kernel/tracing$') for v in (
         'run -d 1 --source ftrace', 'hotplug --boot', 'tree --boot')),
     ('run --timer-migration off true', 1, 'timer_migration', 'root'),
     ('run --offline 1 true', 1, 'CPU 1', 'root'),

@@ -15,9 +15,10 @@ sys.path.insert(0, str(TESTS / 'oracle'))
 sys.dont_write_bytecode = True
 
 import daemon  # noqa: E402
+import tracefs  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
-INSTANCES = pathlib.Path('/sys/kernel/tracing/instances')
+INSTANCES = tracefs.FOLDER / 'instances'
 EVENTS = 'power', 'timer_migration', 'cpuhp'
 BUSY = "sleep 0.3; i=0; while [ $i -lt 100 ]; do sleep 0.004; i=$((i + 1)); done"
 
@@ -70,7 +71,7 @@ def serves(t, d):
 
 def main():
     why = daemon.why_not()
-    if not why and not INSTANCES.is_dir():
+    if not why and not tracefs.is_there():
         why = 'no tracefs here'
     if why:
         skip_all(why)

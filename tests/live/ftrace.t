@@ -22,12 +22,13 @@ TESTS = pathlib.Path(os.environ.get('TMIGR_TESTS',
 sys.path.insert(0, str(TESTS / 'oracle'))
 sys.dont_write_bytecode = True
 
+import tracefs  # noqa: E402
 from tap import Tap, skip_all  # noqa: E402
 
 B = pathlib.Path(os.environ['B'])
 TMIGR = str(B / 'tmigr')
 LOAD = str(B / 'tests/programs/tm-load')
-TRACEFS = pathlib.Path('/sys/kernel/tracing')
+TRACEFS = tracefs.FOLDER
 tap = Tap()
 
 
@@ -294,9 +295,7 @@ def no_bpf():
 def main():
     if os.geteuid() != 0:
         skip_all('needs root')
-    if not (TRACEFS / 'instances').is_dir():
-        subprocess.run(['mount', '-t', 'tracefs', 'nodev', TRACEFS], stderr=subprocess.DEVNULL)
-    if not (TRACEFS / 'instances').is_dir():
+    if not tracefs.is_there():
         skip_all('no tracefs here')
     with tempfile.TemporaryDirectory() as folder:
         measure(pathlib.Path(folder))
