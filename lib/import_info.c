@@ -9,10 +9,13 @@
 #include "import_priv.h"
 #include "tmigr/info.h"
 
-/* CPUs that the file says there are, with those of which there are events. */
+/*
+ * CPUs that the file says there are, with those of which there are events.  (A text counts
+ * those online: as many as there are events of are these, whatever their numbers.)
+ */
 int import_cpus(struct import *im, const unsigned int *cpus, size_t n)
 {
-	unsigned int n_all = im->opts->cpus ? 0 : im->src->n_cpus, k = 0;
+	unsigned int n_all = im->opts->cpus || n >= im->src->n_cpus ? 0 : im->src->n_cpus, k = 0;
 	unsigned int *all = calloc(n + n_all + 1, sizeof(*all));
 	size_t m = 0;
 	int r;

@@ -148,6 +148,17 @@ def classes(tmp):
            'where it says so, they must be of it', [done.stderr])
 
 
+def sparse(tmp):
+    """CPUs 0, 1 and 3 of four are online: three are counted, and no CPU 2 was there."""
+    evs = [idle(S + k * MS, cpu, 1 if k else EXIT) for k in (0, 1, 2) for cpu in (0, 1, 3)]
+    (tmp / 'sparse').write_text(text_of(evs, 3))
+    r = report(tmp / 'sparse')
+    tap.same(r and [c['cpu'] for c in r['cpus']], [0, 1, 3], 'numbers with a hole: the CPUs that are there')
+    (tmp / 'sparse').write_text(text_of([e for e in evs if e.cpu != 1], 3))
+    r = report(tmp / 'sparse')
+    tap.same(r and [c['cpu'] for c in r['cpus']], [0, 1, 2, 3], 'one without an event: any that it may be')
+
+
 def nonsense(tmp):
     """An event that makes no sense is missing on its CPU."""
     evs = [idle(S, 0, 1), idle(2 * S, 0, EXIT), idle(4 * S, 0, 1), idle(S, 1, EXIT), idle(4 * S, 1, 1)]
@@ -264,7 +275,7 @@ def clocks(tmp):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         tmp = pathlib.Path(folder)
-        for part in gone, edges, no_idle, classes, nonsense:
+        for part in gone, edges, no_idle, classes, sparse, nonsense:
             part(tmp)
         for part in losses, damaged, clocks:
             if built_without('libtracecmd'):
