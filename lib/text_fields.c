@@ -21,6 +21,8 @@
 #define F_WAKEUP   0x1000
 #define F_CAPACITY 0x2000
 #define F_CHILDREN 0x4000
+#define F_NODE_RAW 0x8000 /* by the name that it has in the record */
+#define F_NODES	   (F_NODE | F_NODE_RAW)
 #define F_HEX	   (F_GROUP | F_PARENT | F_CHILD | F_ACTIVE | F_MIGRATOR | F_MASK)
 
 /* What an event must have, and what it may have besides. */
@@ -30,9 +32,9 @@ static const struct {
 	[TMIGR_TRACED_CPU_IDLE] = {F_STATE | F_CPU_ID, 0},
 	[TMIGR_TRACED_CPU_IDLE_MISS] = {F_STATE | F_CPU_ID | F_TYPE, 0},
 	[TMIGR_TRACED_GROUP_ACTIVE] = {F_GROUP | F_LEVEL | F_ACTIVE | F_MIGRATOR | F_MASK,
-				       F_PARENT | F_NODE},
+				       F_PARENT | F_NODES},
 	[TMIGR_TRACED_GROUP_INACTIVE] = {F_GROUP | F_LEVEL | F_ACTIVE | F_MIGRATOR | F_MASK,
-					 F_PARENT | F_NODE},
+					 F_PARENT | F_NODES},
 	[TMIGR_TRACED_CPU_ACTIVE] = {F_CPU | F_WAKEUP, F_PARENT},
 	[TMIGR_TRACED_CPU_INACTIVE] = {F_CPU | F_WAKEUP, F_PARENT},
 	[TMIGR_TRACED_CPU_NEW_TIMER] = {F_CPU | F_WAKEUP, F_PARENT},
@@ -42,11 +44,11 @@ static const struct {
 	[TMIGR_TRACED_CPU_AVAILABLE] = {F_CPU, F_PARENT},
 	[TMIGR_TRACED_CPU_UNAVAILABLE] = {F_CPU, F_PARENT},
 	[TMIGR_TRACED_UPDATE_EVENTS] = {F_GROUP | F_LEVEL, F_CHILD},
-	[TMIGR_TRACED_GROUP_SET] = {F_GROUP | F_LEVEL, F_NODE},
+	[TMIGR_TRACED_GROUP_SET] = {F_GROUP | F_LEVEL, F_NODES},
 	[TMIGR_TRACED_CONNECT_CPU] = {F_CPU | F_PARENT | F_LEVEL | F_MASK,
-				      F_NODE | F_CHILDREN | F_CAPACITY},
+				      F_NODES | F_CHILDREN | F_CAPACITY},
 	[TMIGR_TRACED_CONNECT_CHILD] = {F_GROUP | F_PARENT | F_LEVEL | F_MASK,
-					F_NODE | F_CHILDREN | F_CAPACITY},
+					F_NODES | F_CHILDREN | F_CAPACITY},
 };
 
 #define IS(text) (n == sizeof(text) - 1 && !memcmp(key, text, sizeof(text) - 1))
@@ -67,7 +69,7 @@ static unsigned int field(const char *key, size_t n)
 			return F_CHILD;
 		return IS("capacity") ? F_CAPACITY : 0;
 	case 'f':
-		return IS("family") ? F_NODE : 0;
+		return IS("family") ? F_NODE_RAW : 0;
 	case 'g':
 		if (IS("group"))
 			return F_GROUP;
@@ -79,8 +81,10 @@ static unsigned int field(const char *key, size_t n)
 	case 'm':
 		return IS("migrator") ? F_MIGRATOR : 0;
 	case 'n':
-		if (IS("numa") || IS("numa_node"))
+		if (IS("numa"))
 			return F_NODE;
+		if (IS("numa_node"))
+			return F_NODE_RAW;
 		return IS("num_children") ? F_CHILDREN : 0;
 	case 'p':
 		return IS("parent") ? F_PARENT : 0;
@@ -196,6 +200,7 @@ static const char *set(struct tmigr_traced *ev, unsigned int f, __u64 v)
 		ev->level = (__u8)v;
 		return NULL;
 	case F_NODE:
+	case F_NODE_RAW:
 		ev->node = (__s32)v;
 		ev->has |= TMIGR_HAS_NODE;
 		return NULL;
@@ -302,6 +307,10 @@ const char *text_fields(struct text_line rest, struct text_plans *plans, struct 
 			p = scan_either(p, end, ' ', ' ');
 			continue;
 		}
+		/* The order of the record, not of the kernel's text. */
+		if (f == F_MASK && need & F_ACTIVE && !(may & F_NODE_RAW))
+			return "fields as 'trace-cmd report -R' prints them, which does not tell "
+			       "decimal from hexadecimal (without -R it does)";
 		wrong = value(ev, f, &p, end);
 		if (wrong)
 			return wrong;

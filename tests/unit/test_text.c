@@ -226,6 +226,32 @@ static void fields(void **state)
 	update_field("active=1", "active=1g", "no number");
 }
 
+/* In the record's order and by its names: active is decimal there, childmask is not. */
+static void raw_fields(void **state)
+{
+	static const char head[] = "tmigr_group_set_cpu_inactive:  group=0xffff0000013ae480 "
+				   "parent=(nil) lvl=0";
+	static const char masks[] = "childmask=10 active=45 migrator=1";
+	static const char *const raw[] = {"numa_node=0", "family=0"};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(text, sizeof(text), "%s %s %s", head, raw[i], masks);
+		one_field(text, "does not tell decimal from hexadecimal");
+	}
+	/* Another order alone is none, nor is the name. */
+	snprintf(text, sizeof(text), "%s numa=0 %s", head, masks);
+	one_field(text, NULL);
+	assert_int_equal(evs[1].active, 0x45);
+	update_field("numa=0", "numa_node=-1", NULL);
+	assert_int_equal(evs[1].node, -1);
+	one_field("tmigr_connect_cpu_parent: cpu=4 numa_node=0 groupmask=10 parent=0x1 lvl=0 "
+		  "num_children=5",
+		  NULL);
+	assert_int_equal(evs[1].mask, 0x10);
+}
+
 static void numbers(void **state)
 {
 	static const char active[] = "tmigr_cpu_active: cpu=3 parent=0x1 wakeup=";
@@ -449,6 +475,7 @@ int main(void)
 		cmocka_unit_test(stamps_out_of_range),
 		cmocka_unit_test(stamps_without_a_unit),
 		cmocka_unit_test(fields),
+		cmocka_unit_test(raw_fields),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(cpus_out_of_range),
 		cmocka_unit_test(losses),
