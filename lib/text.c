@@ -17,7 +17,9 @@
 
 #include "model_internal.h" /* tmigr_grow */
 #include "text_line.h"
+#include "text_scan.h"
 #include "tmigr/hotplug.h"
+#include "traced_buffers.h"
 
 #define BUFFER	 (256u << 10)
 #define LINE_MAX 65536u
@@ -27,6 +29,10 @@
 /* Lines to look at before a file counts as something else; bytes, where none ends. */
 #define MAX_FOREIGN	  1000000u
 #define MAX_FOREIGN_BYTES (256u << 20)
+
+/* Names of trace buffers that are told apart, and as much of each. */
+#define TEXT_BUFFERS	 64
+#define TEXT_BUFFER_NAME 128
 
 struct cpu_text {
 	__u64 last_ns; /* stamp */
@@ -49,6 +55,10 @@ struct text {
 	__u64 bad;
 	__u64 no_unit;
 	__u64 last_ns, watermark_ns;
+	struct traced_buffers buffers;
+	char names[TEXT_BUFFERS][TEXT_BUFFER_NAME]; /* of buffers from 1 on */
+	__u32 n_names;
+	__u32 next_buffer;     /* of the next event: a line of its losses has had its name */
 	struct cpu_text *cpus; /* by number */
 	size_t n_cpus, cap_cpus;
 	struct tmigr_hotplug_steps steps;
@@ -209,6 +219,26 @@ static void tell_lost(struct text *t, __u64 cpu, __u64 n)
 		c->lost += (__u32)(n < 0xffffffffu - c->lost ? n : 0xffffffffu - c->lost);
 }
 
+/* The number of a buffer; that of lines without a name is 0.  Beyond the last all share its
+ * place. */
+static __u32 buffer_of(struct text *t, struct text_line name)
+{
+	size_t n = (size_t)(name.end - name.at);
+	__u32 i = 0;
+
+	if (!n)
+		return 0;
+	if (n >= TEXT_BUFFER_NAME)
+		n = TEXT_BUFFER_NAME - 1;
+	while (i < t->n_names && (strlen(t->names[i]) != n || memcmp(t->names[i], name.at, n) != 0))
+		i++;
+	if (i == t->n_names && i < TEXT_BUFFERS) {
+		memcpy(t->names[i], name.at, n);
+		t->n_names++;
+	}
+	return i + 1;
+}
+
 /* "# hostname : board": the text behind a key of perf's header. */
 static void header_text(struct text_line line, const char *key, char *ret, size_t size)
 {
@@ -349,11 +379,30 @@ static int our_event(struct text *t, const struct text_head *h, enum tmigr_trace
 /* A line that is no event. */
 static void other_line(struct text *t, struct text_line line)
 {
+	struct text_line name = {NULL, NULL};
 	__u64 cpu, n;
 
+	if (line.at == line.end)
+		return;
+	if (t->n_names) {
+		text_buffer(&line, &name);
+		line.at = scan_blanks(line.at, line.end);
+	}
+	if (line.at == line.end || (line.at[0] != '#' && line.at[0] != 'c' && line.at[0] != 'C'))
+		return;
 	if (!text_lost(line, &cpu, &n)) {
 		comment(t, line);
-	} else if (line.at[0] != '#' || t->last_ns) {
+		return;
+	}
+	t->next_buffer = buffer_of(t, name);
+	if (t->n_names && !traced_buffers_uses(&t->buffers, t->next_buffer))
+		return;
+	if (traced_buffers_split(&t->buffers))
+		partial(t,
+			"%s: line %llu: one of several buffers has lost events, maybe before what "
+			"others tell of CPU %llu",
+			t->path, (unsigned long long)t->line, (unsigned long long)cpu);
+	if (line.at[0] != '#' || t->last_ns) {
 		/* (A buffer's start before all events is no loss.) */
 		tell_lost(t, cpu, n);
 	}
@@ -364,15 +413,15 @@ static int one_line(struct text *t, struct text_line line, struct tmigr_traced *
 {
 	enum tmigr_traced_type type;
 	struct text_head h;
-	__u32 subject = 0;
+	__u32 subject = 0, buffer;
 
 	if (!text_head(line, &h)) {
 		look_for_hole(t, line.at, line.end);
-		if (line.at < line.end &&
-		    (line.at[0] == '#' || line.at[0] == 'c' || line.at[0] == 'C'))
-			other_line(t, line);
+		other_line(t, line);
 		return 0;
 	}
+	buffer = h.buffer.at ? buffer_of(t, h.buffer) : t->next_buffer;
+	t->next_buffer = 0;
 	t->heads++;
 	type = t->src.steps ? text_step_type(&h) : tmigr_traced_type(h.name, h.n_name);
 	if (!t->src.steps && type == TMIGR_TRACED_OTHER && h.n_name > 6 &&
@@ -382,6 +431,10 @@ static int one_line(struct text *t, struct text_line line, struct tmigr_traced *
 		t->src.skipped++;
 		if (h.n_name == 16 && !memcmp(h.name, "PERF_RECORD_LOST", 16))
 			perf_lost(t, &h);
+		return 0;
+	}
+	if (!traced_buffers_take(&t->buffers, (__u8)type, buffer)) {
+		t->src.skipped++;
 		return 0;
 	}
 	if (h.no_unit) {

@@ -6,6 +6,8 @@
  *   trace-cmd -l       "%8.8s-%-5d %3dd..1.  123.456789: name: fields"
  *   perf script        "%16s %7d [%03d] 123.456789: system:name: fields"
  *
+ * Where trace-cmd prints several buffers or files, "%*s: " with their name is before each.
+ *
  * A task's name may hold anything, also what looks like the rest of a head.  But it
  * has at most 15 bytes and is padded to 16, so what ends it is in a fixed column;
  * in a line whose blanks somebody took away it is the last that can be one, within
@@ -143,7 +145,19 @@ static bool head_from(const char *p, const char *end, struct text_head *h)
 	return p && name(p, end, h);
 }
 
-bool text_head(struct text_line line, struct text_head *ret)
+bool text_buffer(struct text_line *line, struct text_line *ret)
+{
+	const char *from = scan_blanks(line->at, line->end);
+	const char *p = scan_either(from, line->end, ' ', ' ');
+
+	if (p - from < 2 || p[-1] != ':' || p == line->end)
+		return false;
+	*ret = (struct text_line){from, p - 1};
+	line->at = p + 1;
+	return true;
+}
+
+static bool plain_head(struct text_line line, struct text_head *ret)
 {
 	const char *from, *p;
 
@@ -156,6 +170,18 @@ bool text_head(struct text_line line, struct text_head *ret)
 		if (p < line.end && head_from(p, line.end, ret))
 			return true;
 	return false;
+}
+
+bool text_head(struct text_line line, struct text_head *ret)
+{
+	struct text_line buffer;
+
+	if (plain_head(line, ret))
+		return true;
+	if (!text_buffer(&line, &buffer) || !plain_head(line, ret))
+		return false;
+	ret->buffer = buffer;
+	return true;
 }
 
 static bool starts_with(struct text_line line, const char *text)

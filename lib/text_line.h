@@ -22,7 +22,8 @@ struct text_head {
 	bool far;	  /* it is out of range */
 	const char *name; /* without the system before it */
 	size_t n_name;
-	struct text_line rest; /* behind the name and its colon */
+	struct text_line rest;	 /* behind the name and its colon */
+	struct text_line buffer; /* trace-cmd's word before all that; empty: none */
 };
 
 /* False: not a line of an event. */
@@ -51,6 +52,9 @@ struct text_plans {
  */
 const char *text_fields(struct text_line rest, struct text_plans *plans, struct tmigr_traced *ev);
 
+/* "guest: ", before what is of another buffer or file (trace-cmd report): its name is
+ * taken off @line.  False: there is none. */
+bool text_buffer(struct text_line *line, struct text_line *ret);
 /* A lost-events line: its CPU, and how many (1 when it doesn't say). */
 bool text_lost(struct text_line line, __u64 *ret_cpu, __u64 *ret_n);
 

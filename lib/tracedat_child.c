@@ -22,9 +22,11 @@
 
 #include "decode.h"
 #include "tmigr/topology.h"
+#include "traced_buffers.h"
 #include "tracedat_cpu.h"
 
 #define MEMORY_MAX   (8ULL << 30)
+#define BUFFERS_MAX  256
 #define SIGN_OF_LIFE 65536 /* after so many records, where nothing is of use */
 
 /* Exported by the library, not in its header. */
@@ -32,19 +34,21 @@ __attribute__((weak)) const char *tracecmd_get_trace_clock(struct tracecmd_input
 __attribute__((weak)) const char *tracecmd_get_uname(struct tracecmd_input *handle);
 __attribute__((weak)) bool tracecmd_compress_is_supported(const char *name, const char *version);
 
-/* A CPU, and the stamp of its present record. */
+/* A CPU's part of a buffer, and the stamp of its present record. */
 struct turn {
 	__u64 t_ns;
-	unsigned int cpu;
+	unsigned int part;
 };
 
 struct child {
 	const char *name;
 	int out;
 	struct tmigr_decoder *decoder;
-	struct dat_cpu *cpus;
-	unsigned int n_cpus;
-	/* CPUs that have a record, the one with the first stamp on top (a heap) */
+	unsigned int n_cpus, n_buffers;
+	struct tracecmd_input *inputs[BUFFERS_MAX]; /* NULL: cannot be read */
+	struct dat_cpu *parts;			    /* part cpu * n_buffers + buffer */
+	struct traced_buffers buffers;
+	/* parts that have a record, the one with the first stamp on top (a heap) */
 	struct turn *heap;
 	unsigned int n_heap;
 	__u64 now_ns;  /* no later record has a smaller stamp */
@@ -103,9 +107,8 @@ static void get_slot(struct child *c)
 /* A message's events come in order, and before those of later ones. */
 static void flush(struct child *c)
 {
-	/* Another buffer may begin earlier, as long as this one tells nothing. */
 	const struct dat_head head = {
-		.msg = DAT_EVENTS, .n = (__u32)c->n, .watermark_ns = c->events ? c->now_ns : 0};
+		.msg = DAT_EVENTS, .n = (__u32)c->n, .watermark_ns = c->now_ns};
 
 	put(c, &head, sizeof(head));
 	c->n = 0;
@@ -158,77 +161,79 @@ static void add(struct child *c)
 }
 
 /* What was lost comes directly before the CPU's next event of use, as in a text. */
-static void put_lost(struct child *c, unsigned int cpu, __u64 t_ns)
+static void put_lost(struct child *c, struct dat_cpu *d, __u64 t_ns)
 {
-	struct dat_cpu *d = &c->cpus[cpu];
-
 	if (!d->lost)
 		return;
 	*next(c) = (struct tmigr_traced){
-		.t_ns = t_ns, .cpu = cpu, .type = TMIGR_TRACED_LOST, .value = d->lost};
+		.t_ns = t_ns, .cpu = (__u32)d->cpu, .type = TMIGR_TRACED_LOST, .value = d->lost};
 	d->lost = 0;
 	add(c);
 }
 
-static void put_event(struct child *c, unsigned int cpu)
+static void put_event(struct child *c, struct dat_cpu *d)
 {
 	const struct tmigr_traced ev = *next(c);
 
-	if (c->cpus[cpu].lost) {
-		put_lost(c, cpu, ev.t_ns);
+	if (d->lost) {
+		put_lost(c, d, ev.t_ns);
 		*next(c) = ev;
 	}
-	c->cpus[cpu].told_ns = c->told_ns = ev.t_ns;
+	d->told_ns = c->told_ns = ev.t_ns;
 	add(c);
 }
 
-/* False: nothing after it on this CPU makes sense. */
-static bool one_record(struct child *c, unsigned int cpu)
+/* Before all events it is outside of what is told. */
+static void count_missed(struct child *c, struct dat_cpu *d)
 {
-	struct dat_cpu *d = &c->cpus[cpu];
+	if (d->missed && traced_buffers_uses(&c->buffers, d->buffer))
+		d->lost += d->missed > 0 ? (__u64)d->missed : 1;
+	d->missed = 0;
+}
+
+/* False: nothing after it in this part makes sense. */
+static bool one_record(struct child *c, struct dat_cpu *d)
+{
 	int ret = -EINVAL;
 
 	if (d->t_ns < d->last_ns || d->t_ns > TMIGR_TRACED_NS_MAX) {
 		partial(c,
-			"time goes %s on CPU %u, from %llu ns to %llu ns: the CPU's later events "
+			"time goes %s on CPU %d, from %llu ns to %llu ns: the CPU's later events "
 			"are left out",
-			d->t_ns < d->last_ns ? "back" : "out of range", cpu,
+			d->t_ns < d->last_ns ? "back" : "out of range", d->cpu,
 			(unsigned long long)d->last_ns, (unsigned long long)d->t_ns);
 		d->lost++;
 		return false;
 	}
 	c->now_ns = d->t_ns;
-	/* Before all events it is outside of what is told. */
-	if (d->missed && c->events)
-		d->lost += d->missed > 0 ? (__u64)d->missed : 1;
+	count_missed(c, d);
 	if (d->size >= 0)
-		ret = tmigr_decode(c->decoder, d->data, (size_t)d->size, d->t_ns, cpu, next(c));
+		ret = tmigr_decode(c->decoder, d->data, (size_t)d->size, d->t_ns, (__u32)d->cpu,
+				   next(c));
 	/* cpu_idle names its CPU. */
-	if (ret > 0 && next(c)->cpu != cpu)
+	if (ret > 0 && next(c)->cpu != (__u32)d->cpu)
 		ret = -EINVAL;
 	if (ret < 0) {
-		partial(c, "an event of CPU %u at %llu ns is damaged", cpu,
+		partial(c, "an event of CPU %d at %llu ns is damaged", d->cpu,
 			(unsigned long long)d->t_ns);
 		d->lost++;
-	} else if (ret) {
-		put_event(c, cpu);
+	} else if (ret && traced_buffers_take(&c->buffers, next(c)->type, d->buffer)) {
+		put_event(c, d);
 	} else {
 		c->done.skipped++;
 	}
 	return true;
 }
 
-static bool next_record(struct child *c, unsigned int cpu)
+static bool next_record(struct child *c, struct dat_cpu *d)
 {
-	struct dat_cpu *d = &c->cpus[cpu];
-
 	if (dat_cpu_next(d))
 		return true;
 	if (d->damaged) {
 		partial(c,
-			"the data of CPU %u is damaged behind %llu ns: its later events are left "
+			"the data of CPU %d is damaged behind %llu ns: its later events are left "
 			"out",
-			cpu, (unsigned long long)d->last_ns);
+			d->cpu, (unsigned long long)d->last_ns);
 		d->lost++;
 	}
 	return false;
@@ -239,7 +244,7 @@ static bool next_record(struct child *c, unsigned int cpu)
 /* By stamp; of equal ones the CPU with the lower number. */
 static bool earlier(const struct turn *a, const struct turn *b)
 {
-	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->cpu < b->cpu;
+	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->part < b->part;
 }
 
 static void sift_down(struct turn *heap, unsigned int n, unsigned int i)
@@ -261,14 +266,18 @@ static void sift_down(struct turn *heap, unsigned int n, unsigned int i)
 	heap[i] = turn;
 }
 
-static void begin_buffer(struct child *c, struct tracecmd_input *in)
+static void begin(struct child *c)
 {
-	c->n_heap = 0;
-	for (unsigned int i = 0; i < c->n_cpus; i++) {
-		if (dat_cpu_begin(&c->cpus[i], in, (int)i))
+	for (unsigned int i = 0; i < c->n_cpus * c->n_buffers; i++) {
+		unsigned int cpu = i / c->n_buffers, buffer = i % c->n_buffers;
+
+		if (!c->inputs[buffer])
+			continue;
+		if (dat_cpu_begin(&c->parts[i], c->inputs[buffer], (int)cpu))
 			fail(c, "no memory");
-		if (next_record(c, i))
-			c->heap[c->n_heap++] = (struct turn){c->cpus[i].t_ns, i};
+		c->parts[i].buffer = buffer;
+		if (next_record(c, &c->parts[i]))
+			c->heap[c->n_heap++] = (struct turn){c->parts[i].t_ns, i};
 	}
 	for (unsigned int i = c->n_heap / 2; i-- > 0;)
 		sift_down(c->heap, c->n_heap, i);
@@ -291,37 +300,43 @@ static void check_clock(struct child *c)
 	if (has_unit(c->clock))
 		return;
 	for (unsigned int i = 0; i < c->n_heap; i++)
-		if (c->cpus[c->heap[i].cpu].in_page)
+		if (c->parts[c->heap[i].part].in_page)
 			fail(c,
 			     "its stamps have no unit (the trace_clock '%s' does not count "
 			     "nanoseconds): trace with 'mono' or 'local'",
 			     c->clock);
 }
 
-static void read_buffer(struct child *c, struct tracecmd_input *in)
+static void read_records(struct child *c)
 {
-	begin_buffer(c, in);
+	begin(c);
 	check_clock(c);
 	while (c->n_heap) {
 		struct turn *first = &c->heap[0];
-		unsigned int cpu = first->cpu;
+		struct dat_cpu *d = &c->parts[first->part];
 
-		if (one_record(c, cpu) && next_record(c, cpu))
-			first->t_ns = c->cpus[cpu].t_ns;
-		else
+		if (one_record(c, d) && next_record(c, d)) {
+			first->t_ns = d->t_ns;
+			/* Until then other buffers may tell of the CPU, which does not undo it. */
+			if (d->missed && c->n_buffers > 1) {
+				count_missed(c, d);
+				put_lost(c, d, c->now_ns);
+			}
+		} else {
 			*first = c->heap[--c->n_heap];
+		}
 		if (c->n_heap)
 			sift_down(c->heap, c->n_heap, 0);
 		if (++c->records % SIGN_OF_LIFE == 0)
 			flush(c);
 	}
 	/* Behind the last event of all nothing is told. */
-	for (unsigned int i = 0; c->events && i < c->n_cpus; i++)
-		if (c->cpus[i].told_ns < c->told_ns)
-			put_lost(c, i, c->now_ns);
+	for (unsigned int i = 0; c->events && i < c->n_cpus * c->n_buffers; i++)
+		if (c->parts[i].told_ns < c->told_ns)
+			put_lost(c, &c->parts[i], c->now_ns);
 	flush(c);
-	for (unsigned int i = 0; i < c->n_cpus; i++)
-		dat_cpu_end(&c->cpus[i]);
+	for (unsigned int i = 0; i < c->n_cpus * c->n_buffers; i++)
+		dat_cpu_end(&c->parts[i]);
 }
 
 /* ---- the file ---- */
@@ -369,14 +384,17 @@ static void prepare(struct child *c, struct tracecmd_input *in)
 	const struct tmigr_hotplug_steps none = {-1, -1};
 	struct tep_handle *tep = tracecmd_get_tep(in);
 	struct tmigr_err err = {""};
-	int n = tep_get_cpus(tep);
+	int n = tep_get_cpus(tep), n_more = tracecmd_buffer_instances(in);
 
 	if (n <= 0 || n > TMIGR_CPU_MAX + 1)
 		fail(c, "names %d CPUs", n);
+	if (n_more < 0 || n_more >= BUFFERS_MAX)
+		fail(c, "names %d buffers", n_more);
 	c->n_cpus = (unsigned int)n;
-	c->cpus = calloc(c->n_cpus, sizeof(*c->cpus));
-	c->heap = calloc(c->n_cpus, sizeof(*c->heap));
-	if (!c->cpus || !c->heap)
+	c->n_buffers = (unsigned int)n_more + 1;
+	c->parts = calloc((size_t)c->n_cpus * c->n_buffers, sizeof(*c->parts));
+	c->heap = calloc((size_t)c->n_cpus * c->n_buffers, sizeof(*c->heap));
+	if (!c->parts || !c->heap)
 		fail(c, "no memory");
 	if (tmigr_decoder_new(tep, none, &c->decoder, &err))
 		fail(c, "has %s", err.text);
@@ -387,17 +405,14 @@ static void prepare(struct child *c, struct tracecmd_input *in)
 		partial(c, "%.200s", tmigr_decoder_problem(c->decoder));
 }
 
-/* Several buffers may hold the same events: the first that has any of use. */
-static void read_file(struct child *c, struct tracecmd_input *in)
+static void open_buffers(struct child *c, struct tracecmd_input *in)
 {
-	int n = tracecmd_buffer_instances(in);
-
-	read_buffer(c, in);
-	for (int i = 0; i < n && !c->events; i++) {
-		struct tracecmd_input *buffer = tracecmd_buffer_instance_handle(in, i);
-
-		if (buffer)
-			read_buffer(c, buffer);
+	c->inputs[0] = in;
+	for (unsigned int i = 1; i < c->n_buffers; i++) {
+		c->inputs[i] = tracecmd_buffer_instance_handle(in, (int)i - 1);
+		if (!c->inputs[i])
+			partial(c, "the buffer '%.60s' cannot be read",
+				tracecmd_buffer_instance_name(in, (int)i - 1));
 	}
 }
 
@@ -486,7 +501,8 @@ void tmigr_dat_child(int fd, const char *name, int out, struct dat_shared *share
 		fail(c, "is damaged or cut off: its head cannot be read");
 	prepare(c, in);
 	say_hello(c, in);
-	read_file(c, in);
+	open_buffers(c, in);
+	read_records(c);
 	if (!c->events)
 		nothing(c);
 	tell(c, DAT_DONE, &c->done, sizeof(c->done));

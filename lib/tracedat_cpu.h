@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The records of one CPU in a trace.dat, one after the other (tracedat_cpu.c). */
+/* The records of one CPU in a buffer of a trace.dat, one after the other (tracedat_cpu.c). */
 #ifndef TMIGR_LIB_TRACEDAT_CPU_H
 #define TMIGR_LIB_TRACEDAT_CPU_H
 
@@ -14,6 +14,7 @@ struct tracecmd_input;
 struct dat_cpu {
 	struct tracecmd_input *in;
 	int cpu;
+	unsigned int buffer; /* its number in the file; the caller's */
 	/* the present record */
 	const void *data;
 	int size; /* as the library has it: of a damaged file maybe < 0 */

@@ -352,7 +352,11 @@ def main():
         hotplug(tmp, 'bringup_cpu')
         hotplug(tmp, 'cpuhp_bringup_ap')
         losses(tmp, evs, 8)
-        damaged(tmp, dat, int(os.environ.get('TMIGR_DAMAGED', '60')))
+        rounds = int(os.environ.get('TMIGR_DAMAGED', '60'))
+        damaged(tmp, dat, rounds)
+        several = tmp / 'several.dat'
+        tracedat.from_events(several, KERNELS / '7.3.4', evs[::2], 8, buffers=[('a', evs[:800]), ('b', evs[1::2])])
+        damaged(tmp, several, rounds)
         contradictions(tmp, evs, 8)
     tap.done()
 

@@ -85,8 +85,24 @@ def _sized(data):
     return struct.pack('<Q', len(data)) + data
 
 
-def write(path, header_page, systems, cpus, options=b'', kallsyms=''):
-    """`systems`: {name: [format text]}; `cpus`: each CPU's pages."""
+def _aligned(n):
+    return (n + PAGE - 1) // PAGE * PAGE
+
+
+def _flyrecord(at, cpus):
+    """Each CPU's pages, from offset `at` of the file on, with their places before them."""
+    out = b'flyrecord\0'
+    begin = _aligned(at + len(out) + 16 * len(cpus))
+    pages = b''
+    for data in cpus:
+        out += struct.pack('<QQ', begin + len(pages), len(data))
+        pages += data.ljust(_aligned(len(data)), b'\0')
+    return out.ljust(begin - at, b'\0') + pages
+
+
+def write(path, header_page, systems, cpus, options=b'', kallsyms='', buffers=()):
+    """`systems`: {name: [format text]}; `cpus`: each CPU's pages; `buffers`: the same of
+    others, [(name, cpus)]."""
     out = b'\x17\x08\x44tracing6\0' + struct.pack('<BBI', 0, 8, PAGE)
     out += b'header_page\0' + _sized(header_page.encode())
     out += b'header_event\0' + _sized(b'# compressed entry header\n')
@@ -99,16 +115,14 @@ def write(path, header_page, systems, cpus, options=b'', kallsyms=''):
     out += struct.pack('<I', 0)  # printk
     out += _sized(b'')  # names of tasks
     out += struct.pack('<I', len(cpus))
+    at = len(out) + 10 + len(options) + 2 + sum(6 + 8 + len(name) + 1 for name, _ in buffers)
+    data = [_flyrecord(at, cpus)]
+    for name, others in buffers:
+        begin = at + sum(map(len, data))
+        options += struct.pack('<HIQ', 3, 8 + len(name) + 1, begin) + name.encode() + b'\0'
+        data.append(_flyrecord(begin, others))
     out += b'options  \0' + options + struct.pack('<H', 0)
-    out += b'flyrecord\0'
-    at = (len(out) + 16 * len(cpus) + PAGE - 1) // PAGE * PAGE
-    for data in cpus:
-        out += struct.pack('<QQ', at, len(data))
-        at += (len(data) + PAGE - 1) // PAGE * PAGE
-    out = out.ljust((len(out) + PAGE - 1) // PAGE * PAGE, b'\0')
-    for data in cpus:
-        out += data.ljust((len(data) + PAGE - 1) // PAGE * PAGE, b'\0')
-    path.write_bytes(out)
+    path.write_bytes(out + b''.join(data))
 
 
 def formats_of(folder):
@@ -130,11 +144,9 @@ def option_offset(ns):
     return struct.pack('<HI', 7, len(data)) + data
 
 
-def from_events(path, kernel, evs, n_cpus, before=lambda i, pages: None, options=b''):
-    """A file with the events of tests/oracle/events.py, by the formats in the
-    folder `kernel`. before(i, pages) is called with each one's number."""
-    systems, header_page = formats_of(kernel)
-    formats = {f.name: f for texts in systems.values() for f in map(Format, texts)}
+def pages_of(formats, evs, n_cpus, before=lambda i, pages: None):
+    """The CPUs' pages with the events of tests/oracle/events.py; before(i, pages) is
+    called with each one's number."""
     cpus = [Pages() for _ in range(n_cpus)]
     for i, e in enumerate(evs):
         f = formats[e.name]
@@ -146,4 +158,13 @@ def from_events(path, kernel, evs, n_cpus, before=lambda i, pages: None, options
                     break
         before(i, cpus[e.cpu])
         cpus[e.cpu].add(e.t, f.record(e.pid, values))
-    write(path, header_page, systems, [c.bytes() for c in cpus], options)
+    return [c.bytes() for c in cpus]
+
+
+def from_events(path, kernel, evs, n_cpus, before=lambda i, pages: None, options=b'', buffers=()):
+    """A file with the events of tests/oracle/events.py, by the formats in the
+    folder `kernel`; `buffers`: [(name, events)], `before` is for these too."""
+    systems, header_page = formats_of(kernel)
+    formats = {f.name: f for texts in systems.values() for f in map(Format, texts)}
+    write(path, header_page, systems, pages_of(formats, evs, n_cpus, before), options,
+          buffers=[(name, pages_of(formats, e, n_cpus, before)) for name, e in buffers])
