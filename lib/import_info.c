@@ -105,6 +105,8 @@ static json_t *notes_of(const struct import *im)
 		     "CPUs are one class (--class or --cpus would tell).");
 	else if (!im->opts->cpus)
 		note(notes, "names of idle states are not in the file (--cpus would tell).");
+	if (*im->src->buffers)
+		note(notes, "the file has several buffers: %s.", im->src->buffers);
 	if (im->src->resolution_ns >= 1000)
 		note(notes, "the file's stamps are in microseconds.");
 	if (st->breaks)

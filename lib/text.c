@@ -239,6 +239,15 @@ static __u32 buffer_of(struct text *t, struct text_line name)
 	return i + 1;
 }
 
+static void tell_buffers(struct text *t)
+{
+	const char *names[TEXT_BUFFERS + 2] = {[TEXT_BUFFERS + 1] = "another"};
+
+	for (__u32 i = 0; i < t->n_names; i++)
+		names[i + 1] = t->names[i];
+	traced_buffers_tell(&t->buffers, names, t->src.buffers, sizeof(t->src.buffers));
+}
+
 /* "# hostname : board": the text behind a key of perf's header. */
 static void header_text(struct text_line line, const char *key, char *ret, size_t size)
 {
@@ -482,6 +491,7 @@ static ssize_t text_read(struct tmigr_traced_source *src, struct tmigr_traced *e
 		t->stopped = true;
 		if (!t->events)
 			return nothing(t, err);
+		tell_buffers(t);
 		if (n + 2 <= max)
 			n += (size_t)rest_lost(t, evs + n, max - n);
 	}

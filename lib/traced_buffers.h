@@ -13,6 +13,7 @@ enum traced_kind { KIND_IDLE, KIND_MIGRATION, KIND_CONNECT, KIND_HOTPLUG, KINDS 
 
 struct traced_buffers {
 	__u32 of[KINDS]; /* the buffer's number plus 1; 0: no event yet.  Zero at first. */
+	bool more;	 /* others have such events too */
 };
 
 static inline enum traced_kind traced_kind(__u8 type)
@@ -31,7 +32,10 @@ static inline bool traced_buffers_take(struct traced_buffers *b, __u8 type, __u3
 
 	if (!*of)
 		*of = buffer + 1;
-	return *of == buffer + 1;
+	if (*of == buffer + 1)
+		return true;
+	b->more = true;
+	return false;
 }
 
 /* Has one of its events counted?  What it lost is missing then. */
@@ -42,6 +46,11 @@ static inline bool traced_buffers_uses(const struct traced_buffers *b, __u32 buf
 			return true;
 	return false;
 }
+
+/* Whose events count, for the reader of a report; "" where there is but one buffer, without a
+ * name.  @names are by number; NULL: none. */
+void traced_buffers_tell(const struct traced_buffers *b, const char *const names[], char *ret,
+			 size_t size);
 
 /* Do events of more than one count? */
 static inline bool traced_buffers_split(const struct traced_buffers *b)

@@ -140,6 +140,7 @@ static int on_done(struct dat *d, const struct dat_done *done)
 {
 	d->src.skipped = done->skipped;
 	text(d->src.partial, sizeof(d->src.partial), done->partial, sizeof(done->partial));
+	text(d->src.buffers, sizeof(d->src.buffers), done->buffers, sizeof(done->buffers));
 	d->done = true;
 	return 0;
 }

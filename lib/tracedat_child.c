@@ -46,7 +46,8 @@ struct child {
 	struct tmigr_decoder *decoder;
 	unsigned int n_cpus, n_buffers;
 	struct tracecmd_input *inputs[BUFFERS_MAX]; /* NULL: cannot be read */
-	struct dat_cpu *parts;			    /* part cpu * n_buffers + buffer */
+	const char *names[BUFFERS_MAX];
+	struct dat_cpu *parts; /* part cpu * n_buffers + buffer */
 	struct traced_buffers buffers;
 	/* parts that have a record, the one with the first stamp on top (a heap) */
 	struct turn *heap;
@@ -409,10 +410,10 @@ static void open_buffers(struct child *c, struct tracecmd_input *in)
 {
 	c->inputs[0] = in;
 	for (unsigned int i = 1; i < c->n_buffers; i++) {
+		c->names[i] = tracecmd_buffer_instance_name(in, (int)i - 1);
 		c->inputs[i] = tracecmd_buffer_instance_handle(in, (int)i - 1);
 		if (!c->inputs[i])
-			partial(c, "the buffer '%.60s' cannot be read",
-				tracecmd_buffer_instance_name(in, (int)i - 1));
+			partial(c, "the buffer '%.60s' cannot be read", c->names[i]);
 	}
 }
 
@@ -505,6 +506,7 @@ void tmigr_dat_child(int fd, const char *name, int out, struct dat_shared *share
 	read_records(c);
 	if (!c->events)
 		nothing(c);
+	traced_buffers_tell(&c->buffers, c->names, c->done.buffers, sizeof(c->done.buffers));
 	tell(c, DAT_DONE, &c->done, sizeof(c->done));
 	_exit(0);
 }

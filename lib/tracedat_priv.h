@@ -30,6 +30,7 @@ struct dat_hello {
 struct dat_done {
 	__u64 skipped;
 	char partial[TMIGR_ERR_MAX]; /* "": all of it was read */
+	char buffers[TMIGR_TRACED_BUFFERS_MAX];
 };
 
 /*

@@ -82,10 +82,11 @@ enum tmigr_traced_type {
 	TMIGR_TRACED_TYPES
 };
 
-#define TMIGR_TRACED_IDLE_EXIT 0xffffffffULL
-#define TMIGR_TRACED_NO_CPU    0xffffffffU
-#define TMIGR_TRACED_CPU_MAX   65535	    /* as TMIGR_CPU_MAX */
-#define TMIGR_TRACED_NS_MAX    (1ULL << 62) /* no stamp is greater; JSON knows integers to 2^63 */
+#define TMIGR_TRACED_IDLE_EXIT	 0xffffffffULL
+#define TMIGR_TRACED_BUFFERS_MAX 320 /* four names of up to 40 bytes, and words */
+#define TMIGR_TRACED_NO_CPU	 0xffffffffU
+#define TMIGR_TRACED_CPU_MAX	 65535	      /* as TMIGR_CPU_MAX */
+#define TMIGR_TRACED_NS_MAX	 (1ULL << 62) /* no stamp is greater; JSON knows integers to 2^63 */
 
 /* has: which of the fields that may be missing are there */
 #define TMIGR_HAS_GROUP	       0x01 /* `group` of the CPU_*, HANDLE_REMOTE_CPU types */
@@ -220,6 +221,8 @@ struct tmigr_traced_source {
 	 * result is partial.  A line, names file and position. */
 	char partial[TMIGR_ERR_MAX];
 	__u64 skipped; /* events of no use */
+	/* At the end, of a file with several buffers: from which of them what is; "": of one. */
+	char buffers[TMIGR_TRACED_BUFFERS_MAX];
 	/* Of text, set before the first read: steps of hotplug are wanted (STEP_ENTER,
 	 * STEP_EXIT), and nothing else; names of their functions are put there. */
 	struct tmigr_step_names *steps;

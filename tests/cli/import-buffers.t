@@ -32,10 +32,12 @@ S = 10**9
 DAT = not built_without('libtracecmd')
 TRACE_CMD = shutil.which('trace-cmd')
 tap = Tap()
+notes = []
 
 
 def report(path):
-    """Its figures, how many events were passed over, and what it said."""
+    """Its figures, how many events were passed over, and what it said; the note on buffers goes to `notes`."""
+    notes.clear()
     done = subprocess.run([TMIGR, 'report', '--json', path], capture_output=True, text=True, check=False,
                           timeout=300)
     try:
@@ -43,6 +45,7 @@ def report(path):
     except ValueError:
         return None, None, done.stderr
     skipped = r['import']['skipped']
+    notes.extend(n for n in r['import']['notes'] if 'several buffers' in n)
     r = {k: v for k, v in r.items() if k not in ('import', 'tool', 'observer', 'kernel', 'machine', 'host')}
     return r, skipped, done.stderr
 
@@ -105,15 +108,20 @@ def arrangements(tmp):
     (tmp / 'plain').write_text(text_of([('', evs)]))
     want, skipped, said = report(tmp / 'plain')
     tap.ok(want and want['roots'] and not skipped and not said, 'one buffer', [said])
-    for name, buffers, twice in (
-            ('in an instance', [('', []), ('a', evs)], 0),
-            ('the same in two', [('', evs), ('a', evs)], len(evs)),
-            ('apart in two instances', [('', []), ('idle', idle), ('tmigr', rest)], 0),
-            ('apart, one without a name', [('', idle), ('tmigr', rest)], 0),
-            ('idle states twice', [('', idle), ('all', evs)], len(idle))):
+    tap.same(notes, [], '... of which nothing is said')
+    for name, buffers, twice, note in (
+            ('in an instance', [('', []), ('a', evs)], 0, "all events come from 'a'"),
+            ('the same in two', [('', evs), ('a', evs)], len(evs), 'all events come from the main one'),
+            ('apart in two instances', [('', []), ('idle', idle), ('tmigr', rest)], 0,
+             "idle states come from 'idle', timer migration comes from 'tmigr'"),
+            ('apart, one without a name', [('', idle), ('tmigr', rest)], 0,
+             "idle states come from the main one, timer migration comes from 'tmigr'"),
+            ('idle states twice', [('', idle), ('all', evs)], len(idle),
+             "idle states come from the main one, timer migration comes from 'all'")):
         for what, path in forms(tmp, name, buffers):
             got, skipped, said = report(path)
             tap.same((got, skipped, said), (want, twice, ''), what)
+            tap.same(notes, [f'the file has several buffers: {note}.'], '... and whose events they are')
     if DAT:
         data = (tmp / 'trace.dat').read_bytes()
         at = data.index(b'all\0') - 8
