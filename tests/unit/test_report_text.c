@@ -40,7 +40,7 @@ static void test_golden_text(void **state)
 
 	(void)state;
 	if (getenv("UPDATE"))
-		assert_non_null(strstr(text, "own-timer                           -\n"));
+		fputs(text, stderr);
 	assert_string_equal(text, want);
 	free(text);
 	free(want);
