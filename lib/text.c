@@ -391,8 +391,6 @@ static void other_line(struct text *t, struct text_line line)
 	struct text_line name = {NULL, NULL};
 	__u64 cpu, n;
 
-	if (line.at == line.end)
-		return;
 	if (t->n_names) {
 		text_buffer(&line, &name);
 		line.at = scan_blanks(line.at, line.end);

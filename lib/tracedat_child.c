@@ -44,7 +44,7 @@ struct child {
 	const char *name;
 	int out;
 	struct tmigr_decoder *decoder;
-	unsigned int n_cpus, n_buffers;
+	unsigned int n_cpus, n_buffers, n_parts;
 	struct tracecmd_input *inputs[BUFFERS_MAX]; /* NULL: cannot be read */
 	const char *names[BUFFERS_MAX];
 	struct dat_cpu *parts; /* part cpu * n_buffers + buffer */
@@ -269,7 +269,7 @@ static void sift_down(struct turn *heap, unsigned int n, unsigned int i)
 
 static void begin(struct child *c)
 {
-	for (unsigned int i = 0; i < c->n_cpus * c->n_buffers; i++) {
+	for (unsigned int i = 0; i < c->n_parts; i++) {
 		unsigned int cpu = i / c->n_buffers, buffer = i % c->n_buffers;
 
 		if (!c->inputs[buffer])
@@ -332,11 +332,11 @@ static void read_records(struct child *c)
 			flush(c);
 	}
 	/* Behind the last event of all nothing is told. */
-	for (unsigned int i = 0; c->events && i < c->n_cpus * c->n_buffers; i++)
+	for (unsigned int i = 0; c->events && i < c->n_parts; i++)
 		if (c->parts[i].told_ns < c->told_ns)
 			put_lost(c, &c->parts[i], c->now_ns);
 	flush(c);
-	for (unsigned int i = 0; i < c->n_cpus * c->n_buffers; i++)
+	for (unsigned int i = 0; i < c->n_parts; i++)
 		dat_cpu_end(&c->parts[i]);
 }
 
@@ -393,8 +393,9 @@ static void prepare(struct child *c, struct tracecmd_input *in)
 		fail(c, "names %d buffers", n_more);
 	c->n_cpus = (unsigned int)n;
 	c->n_buffers = (unsigned int)n_more + 1;
-	c->parts = calloc((size_t)c->n_cpus * c->n_buffers, sizeof(*c->parts));
-	c->heap = calloc((size_t)c->n_cpus * c->n_buffers, sizeof(*c->heap));
+	c->n_parts = c->n_cpus * c->n_buffers;
+	c->parts = calloc(c->n_parts, sizeof(*c->parts));
+	c->heap = calloc(c->n_parts, sizeof(*c->heap));
 	if (!c->parts || !c->heap)
 		fail(c, "no memory");
 	if (tmigr_decoder_new(tep, none, &c->decoder, &err))

@@ -19,6 +19,7 @@ sys.path.insert(0, str(TESTS / 'oracle'))
 sys.dont_write_bytecode = True
 
 import events  # noqa: E402
+import textform  # noqa: E402
 import tracedat  # noqa: E402
 from tap import Tap, built_without  # noqa: E402
 
@@ -50,30 +51,21 @@ def report(path):
     return r, skipped, done.stderr
 
 
-def line(e):
-    fields = ' '.join(f'{k}={v:x}' if k in events.HEX_FIELDS else f'{k}={v}' for k, v in e.f.items())
-    return f'          <idle>-0     [{e.cpu:03d}] {e.t // S:5d}.{e.t % S:09d}: {e.name}: {fields}'
-
-
-def text_of(buffers, lost=()):
+def text_of(buffers, lost):
     """As trace-cmd report prints [(name, events)]; `lost`: {id(event): how many before it}."""
-    lost = dict(lost)
     out, width = ['cpus=8'], max(len(name) for name, _ in buffers)
-    named = width > 0
-    evs = sorted(((e.t, k, name, e) for name, es in buffers for k, e in enumerate(es)), key=lambda x: x[0])
-    for _, _, name, e in evs:
-        head = (f'{name:>{width}}: ' if name else ' ' * (width + 2)) if named else ''
+    for name, e in sorted(((name, e) for name, es in buffers for e in es), key=lambda x: x[1].t):
+        head = f'{name:>{width}}{": " if name else "  "}' if width else ''
         if id(e) in lost:  # the event behind that line has no name of its own
             out.append(f'{head}CPU:{e.cpu} [{lost[id(e)]} EVENTS DROPPED]')
             head = ''
-        out.append(head + line(e))
+        out.append(head + textform.of_event(e))
     return '\n'.join(out) + '\n'
 
 
-def forms(tmp, name, buffers, lost=None):
+def forms(tmp, name, buffers, lost):
     """The same trace in each form that can be had: (what it is, file)."""
-    lost = lost or {}
-    (tmp / 'trace.txt').write_text(text_of(buffers, lost.items()))
+    (tmp / 'trace.txt').write_text(text_of(buffers, lost))
     yield f'{name}, text', tmp / 'trace.txt'
     if not DAT:
         tap.skip(f'{name}, trace.dat', 'built without libtracecmd')
@@ -105,7 +97,7 @@ def is_idle(e):
 def arrangements(tmp):
     evs = events.read(CAPTURE)
     idle, rest = [e for e in evs if is_idle(e)], [e for e in evs if not is_idle(e)]
-    (tmp / 'plain').write_text(text_of([('', evs)]))
+    (tmp / 'plain').write_text(text_of([('', evs)], {}))
     want, skipped, said = report(tmp / 'plain')
     tap.ok(want and want['roots'] and not skipped and not said, 'one buffer', [said])
     tap.same(notes, [], '... of which nothing is said')
@@ -118,7 +110,7 @@ def arrangements(tmp):
              "idle states come from the main one, timer migration comes from 'tmigr'"),
             ('idle states twice', [('', idle), ('all', evs)], len(idle),
              "idle states come from the main one, timer migration comes from 'all'")):
-        for what, path in forms(tmp, name, buffers):
+        for what, path in forms(tmp, name, buffers, {}):
             got, skipped, said = report(path)
             tap.same((got, skipped, said), (want, twice, ''), what)
             tap.same(notes, [f'the file has several buffers: {note}.'], '... and whose events they are')
@@ -155,7 +147,7 @@ def losses(tmp):
         tap.same(c and (c['running_ns'], [s['time_ns'] for s in c['states']], c['unknown_ns'],
                         got['lost']['records'], said),
                  (2 * S, [0, S + 1], 4 * S, 5, ''), f'{what}: unknown from its event before on')
-    (tmp / 'plain').write_text(text_of([('', states)]))
+    (tmp / 'plain').write_text(text_of([('', states)], {}))
     want, _, _ = report(tmp / 'plain')
     again = [events.Event(e.t, e.cpu, e.pid, e.name, e.f) for e in states]
     for what, path in forms(tmp, 'what one has lost that does not count', [('', states), ('twice', again)],

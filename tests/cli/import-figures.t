@@ -16,8 +16,9 @@ TESTS = pathlib.Path(os.environ.get('TMIGR_TESTS',
 sys.path.insert(0, str(TESTS / 'oracle'))
 sys.dont_write_bytecode = True
 
+import textform  # noqa: E402
 import tracedat  # noqa: E402
-from events import HEX_FIELDS, Event  # noqa: E402
+from events import Event  # noqa: E402
 from tap import Tap, built_without  # noqa: E402
 
 TMIGR = pathlib.Path(os.environ['B']) / 'tmigr'
@@ -43,13 +44,8 @@ def update(t, cpu, name, active, migrator, mask):
                  migrator=migrator, parent=0, childmask=mask)
 
 
-def line(e):
-    fields = ' '.join(f'{k}={v:x}' if k in HEX_FIELDS else f'{k}={v}' for k, v in e.f.items())
-    return f'          <idle>-0       [{e.cpu:03d}] d..1. {e.t // S:5d}.{e.t % S:09d}: {e.name}: {fields}'
-
-
 def text_of(evs, n_cpus):
-    return '\n'.join([f'# entries-in-buffer/entries-written: 1/1   #P:{n_cpus}' if n_cpus else '#', *map(line, evs), ''])
+    return '\n'.join([f'# entries-in-buffer/entries-written: 1/1   #P:{n_cpus}' if n_cpus else '#', *map(textform.of_event, evs), ''])
 
 
 def tmigr(*args, **kwargs):
@@ -163,7 +159,8 @@ def nonsense(tmp):
     """An event that makes no sense is missing on its CPU."""
     evs = [idle(S, 0, 1), idle(2 * S, 0, EXIT), idle(4 * S, 0, 1), idle(S, 1, EXIT), idle(4 * S, 1, 1)]
     evs.sort(key=lambda e: (e.t, e.cpu))
-    text = text_of(evs, 2).replace(line(idle(2 * S, 0, EXIT)), line(idle(2 * S, 0, EXIT)).replace('cpu_id=0', 'cpu_id=x'))
+    line = textform.of_event(idle(2 * S, 0, EXIT))
+    text = text_of(evs, 2).replace(line, line.replace('cpu_id=0', 'cpu_id=x'))
     (tmp / 'trace').write_text(text)
     done = tmigr('report', '--json', tmp / 'trace')
     tap.ok(done.returncode == 1 and 'a field that is no number' in done.stderr, 'a line of nonsense is told', [done.stderr])
@@ -171,7 +168,7 @@ def nonsense(tmp):
     tap.same([cpu_times(r, 0), cpu_times(r, 1), r['lost']['records']],
              [(0, 0, 3 * S, [0, 1]), (3 * S, 0, 0, [0, 1]), 1],
              'what its CPU was in is not known until its next event; others know')
-    hole = text_of(evs, 2).encode().replace(line(evs[2]).encode() + b'\n', b'\0' * 4096)
+    hole = text_of(evs, 2).encode().replace(textform.of_event(evs[2]).encode() + b'\n', b'\0' * 4096)
     (tmp / 'trace').write_bytes(hole)
     done = tmigr('report', tmp / 'trace')
     tap.ok(done.returncode == 1 and 'a hole of NUL bytes' in done.stderr and 'Timer migration' in done.stdout,

@@ -318,13 +318,8 @@ def contradictions(tmp, evs, n_cpus):
     }
     good = tmp / 'good.dat'
     tracedat.from_events(good, KERNELS / '7.3.4', evs[:400], n_cpus)
-    pages = []
     formats = {f.name: f for texts in systems.values() for f in map(tracedat.Format, texts)}
-    cpus = [tracedat.Pages() for _ in range(n_cpus)]
-    for e in evs[:400]:
-        cpus[e.cpu].add(e.t, formats[e.name].record(e.pid, {
-            k: v for key, v in e.f.items() for k in tracedat.NAMES.get(key, (key,))}))
-    pages = [c.bytes() for c in cpus]
+    pages = tracedat.pages_of(formats, evs[:400], n_cpus)
     for what, text in variants.items():
         path = tmp / 'odd.dat'
         tracedat.write(path, header_page,

@@ -3,7 +3,7 @@
 
 import random
 
-from events import HUMAN
+from events import HEX_FIELDS, HUMAN
 
 # Names that a task can give itself (15 bytes), to be taken for something else.
 HOSTILE = ['a b', 'x-1 [0] 1.0: a:', '[001]', '-7 [003] d..1. ', ' ', '<...>', 'a\tb',
@@ -28,6 +28,13 @@ def lines(text):
 def stamp(t, digits):
     frac = t % 10**9 if digits == 9 else t % 10**9 // 1000
     return f'{t // 10**9}.{frac:0{digits}d}'
+
+
+def of_event(e):
+    """The line of an event of tests/oracle/events.py."""
+    fields = ' '.join(f'{k}={v:x}' if k in HEX_FIELDS else f'{k}={v}' for k, v in e.f.items())
+    comm = 'task' if e.pid else '<idle>'
+    return f'{comm:>16}-{e.pid:<7d} [{e.cpu:03d}] d..1. {stamp(e.t, 9):>15}: {e.name}: {fields}'
 
 
 def ftrace(ls, digits=6, flags=True, tgid=False):

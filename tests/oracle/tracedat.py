@@ -144,20 +144,24 @@ def option_offset(ns):
     return struct.pack('<HI', 7, len(data)) + data
 
 
+def record_of(formats, e):
+    """The record of an event of tests/oracle/events.py."""
+    f, values = formats[e.name], {}
+    for key, v in e.f.items():
+        for name in NAMES.get(key, (key,)):
+            if name in f.fields and name not in values:
+                values[name] = v
+                break
+    return f.record(e.pid, values)
+
+
 def pages_of(formats, evs, n_cpus, before=lambda i, pages: None):
     """The CPUs' pages with the events of tests/oracle/events.py; before(i, pages) is
     called with each one's number."""
     cpus = [Pages() for _ in range(n_cpus)]
     for i, e in enumerate(evs):
-        f = formats[e.name]
-        values = {}
-        for key, v in e.f.items():
-            for name in NAMES.get(key, (key,)):
-                if name in f.fields and name not in values:
-                    values[name] = v
-                    break
         before(i, cpus[e.cpu])
-        cpus[e.cpu].add(e.t, f.record(e.pid, values))
+        cpus[e.cpu].add(e.t, record_of(formats, e))
     return [c.bytes() for c in cpus]
 
 
